@@ -24,7 +24,7 @@ mod undo;
 
 pub use disk_store::HistoryLimits;
 pub use journal::{JournalRecord, RecordKind, now};
-pub use undo::{CheckpointName, Checkpoints, Effect, FormerEntry, UndoList, Undoable, UndoableChange};
+pub use undo::{CheckpointName, Checkpoints, Effect, FormerEntry, MadeChange, UndoList, Undoable, UndoableChange};
 
 /// Why a content is kept nowhere, where there is no state folder.
 const TOO_LARGE: &str = "it is too large to be kept in memory";

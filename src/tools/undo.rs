@@ -10,7 +10,7 @@ mod revert;
 mod since;
 mod virtual_tree;
 
-use std::{collections::BTreeSet, fmt::Write as _};
+use std::{collections::BTreeMap, fmt::Write as _};
 
 use confined_fs::{Approval, Base, Revision, WorkspacePath};
 use schemars::JsonSchema;
@@ -95,8 +95,9 @@ impl Tool for Undo {
                 Some(text) => last_change(cx, text)?,
             };
             let Some(found) = found else {
-                let of = args.path.map_or_else(String::new, |path| format!(" to {}", shown(&path)));
-                return Err(no_change(&of));
+                return Err(args
+                    .path
+                    .map_or_else(|| no_own_change(cx), |path| no_change(&format!(" to {}", shown(&path)))));
             };
             if let Some(plan) = plan_revert(cx, found, false, args.dry_run)? {
                 return Ok(plan);
@@ -112,15 +113,32 @@ fn redo(cx: &CallContext, args: &Args) -> Result<Plan, ToolError> {
             .hint("it takes the last undo back, whatever that was; pass to=redo alone"));
     }
     loop {
-        let (number, change) = cx.session.history.undo_list().last_undo().ok_or_else(|| {
+        let last = cx.session.history.undo_list().last_undo(cx.by.as_ref()).ok_or_else(|| {
             ToolError::new(Kind::NotFound, "this session has no undo that could be taken back")
                 .hint("redo brings back what a plain undo has reverted; undo takes an undo with `to` back")
         })?;
-        let undo = KnownChange::own(cx, number, change);
-        if let Some(plan) = plan_revert(cx, undo, true, args.dry_run)? {
+        if let Some(plan) = plan_revert(cx, KnownChange::own(cx, last), true, args.dry_run)? {
             return Ok(plan);
         }
     }
+}
+
+/// The error of an undo without a path, where at most others have changed something.
+fn no_own_change(cx: &CallContext) -> ToolError {
+    let last = cx.session.history.undo_list().last(None, |_| true);
+    let Some(KnownChange { tool, by, change, .. }) = last.map(|made| KnownChange::own(cx, made)) else {
+        return no_change("");
+    };
+    let path = PlannedUndo::path_of(&change.effect);
+    let made = format!("the last change of this session was made{by} ({tool} of {path})");
+    ToolError::new(Kind::NotFound, format!("{made}; undo without a path takes back your own changes only"))
+        .hint(format!("leave it as it is, or pass path={path} to take it back"))
+}
+
+/// The note on what was done through this server by a caller who may be another one.
+fn whose(cx: &CallContext) -> Option<String> {
+    let by = cx.by.as_ref().filter(|_| !cx.is_individual)?;
+    Some(format!("(made through {by}, whose callers cannot be told apart)"))
 }
 
 fn no_change(of: &str) -> ToolError {
@@ -159,7 +177,8 @@ fn plan_revert(
             order: format!("Revert {what}"),
             done: format!("Reverted {what}"),
             reverted: last.tool,
-            others: BTreeSet::new(),
+            others: BTreeMap::new(),
+            whose: whose(cx).filter(|_| last.by.is_empty()),
             undoable,
             takes_back: Some((last.session, last.number)),
             plan,
@@ -202,7 +221,7 @@ fn plan_return(
     if since.changes.is_empty() && since.others.is_empty() && earlier == HistoryPoint::Session {
         return Err(no_change(""));
     }
-    let plan = UndoPlan::of(cx, &since, includes_others, &within, DiffDirection::Back)?;
+    let mut plan = UndoPlan::of(cx, &since, includes_others, &within, DiffDirection::Back)?;
     let where_to = match earlier {
         HistoryPoint::Checkpoint(name) => format!("the checkpoint {}", shown(name)),
         _ => "the start of this session".to_owned(),
@@ -211,12 +230,15 @@ fn plan_return(
         // They are printed names, of which nobody can say whether they are below a path.
         since.others.clear();
     }
+    // Whoever changed it after this caller did is worth more than that it was changed.
+    plan.skipped.retain(|left| !since.others.contains_key(&left.path.to_string()));
     Ok(PlannedReturn {
         plan,
         order: format!("Go back to {where_to}"),
         done: format!("Went back to {where_to} (undo takes this back)"),
         reverted: "undo".to_owned(),
         others: since.others,
+        whose: whose(cx),
         undoable: Undoable::Yes,
         takes_back: None,
     })
@@ -273,6 +295,8 @@ impl PlannedUndo {
     /// `text` with the diff, and the problems that came back with a former content.
     fn answer(&self, cx: &CallContext, mut text: String, introduced: IntroducedProblems) -> Answer {
         let shown = ShownDiff::of(&introduced.leave_room(cx), self.path(), &self.diff, 0);
+        let whose = whose(cx).filter(|_| self.last.by.is_empty());
+        text.extend(whose.iter().map(|whose| format!("\n{whose}")));
         if !shown.block.is_empty() {
             let _ = write!(text, "\n\n{}", shown.block);
         }
@@ -282,7 +306,7 @@ impl PlannedUndo {
             reverted: self.last.tool.clone(),
             diff: shown.text,
             diff_cut_lines: shown.cut_lines,
-            notes: shown.hidden.into_iter().collect(),
+            notes: whose.into_iter().chain(shown.hidden).collect(),
             problems: introduced.problems,
             ..Output::default()
         };

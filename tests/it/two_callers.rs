@@ -2,6 +2,7 @@
 //! same folder.
 
 mod names;
+mod undo;
 
 use std::collections::BTreeSet;
 

@@ -146,6 +146,15 @@ struct Listed {
     is_taken_back: bool,
 }
 
+/// The number of a change, what it did, and who made it, as far as that is known.
+pub type MadeChange = (u64, UndoableChange, Option<Arc<str>>);
+
+impl Listed {
+    fn made(&self) -> MadeChange {
+        (self.number, self.change.clone(), self.by.clone())
+    }
+}
+
 /// The bounded list of changes. A change that was taken back stays on it, and so does what took it back: together
 /// they lead to every earlier state.
 #[derive(Debug, Default)]
@@ -175,26 +184,30 @@ impl UndoList {
         }
     }
 
-    /// The last change that counts, to `path` or below it: neither taken back nor itself a plain undo.
-    pub fn last(&self, path: Option<&WorkspacePath>) -> Option<(u64, UndoableChange, Option<Arc<str>>)> {
+    /// The last change that counts of a caller who `is_caller` says, to `path` or below it: neither taken back nor itself a plain
+    /// undo.
+    pub fn last(
+        &self,
+        path: Option<&WorkspacePath>,
+        is_caller: impl Fn(Option<&Arc<str>>) -> bool,
+    ) -> Option<MadeChange> {
         let is_meant =
             |path: &WorkspacePath, change: &UndoableChange| change.effect.names().iter().any(|name| name.is_in(path));
         let found = |change: &UndoableChange| path.is_none_or(|path| is_meant(path, change));
-        let counts = |listed: &&Listed| !listed.is_taken_back && !listed.is_undo && found(&listed.change);
-        let last = self.changes.iter().rev().find(counts);
-        last.map(|listed| (listed.number, listed.change.clone(), listed.by.clone()))
+        let counts = |listed: &&Listed| !listed.is_taken_back && !listed.is_undo && is_caller(listed.by.as_ref());
+        self.changes.iter().rev().find(|listed| counts(listed) && found(&listed.change)).map(Listed::made)
     }
 
-    /// The last plain undo that was not taken back itself.
-    pub fn last_undo(&self) -> Option<(u64, UndoableChange)> {
-        let counts = |listed: &&Listed| !listed.is_taken_back && listed.is_undo;
-        self.changes.iter().rev().find(counts).map(|listed| (listed.number, listed.change.clone()))
+    /// The last plain undo by that caller that was not taken back itself.
+    pub fn last_undo(&self, by: Option<&Arc<str>>) -> Option<MadeChange> {
+        let counts = |listed: &&Listed| !listed.is_taken_back && listed.is_undo && listed.by.as_ref() == by;
+        self.changes.iter().rev().find(counts).map(Listed::made)
     }
 
     /// The changes from the one with this number on, the oldest first, and what those changed that were dropped.
-    pub fn since(&self, number: u64) -> (Vec<(u64, UndoableChange)>, Vec<WorkspacePath>) {
+    pub fn since(&self, number: u64) -> (Vec<MadeChange>, Vec<WorkspacePath>) {
         let from = self.changes.partition_point(|listed| listed.number < number);
-        let since = self.changes.range(from..).map(|listed| (listed.number, listed.change.clone()));
+        let since = self.changes.range(from..).map(Listed::made);
         let lost = self.dropped.iter().filter(|(_, dropped)| **dropped >= number);
         (since.collect(), lost.map(|(path, _)| path.clone()).collect())
     }

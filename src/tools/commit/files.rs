@@ -497,7 +497,7 @@ mod tests {
         assert_eq!(done.files.len(), 12);
         assert_eq!(done.notes, [NOT_RECOVERABLE]);
         assert_eq!(cx.session.history.content(Revision::of(b"4")).unwrap(), b"4");
-        let (_, change, _) = cx.session.history.undo_list().last(None).unwrap();
+        let (_, change, _) = cx.session.history.undo_list().last(None, |_| true).unwrap();
         assert!(matches!(change.effect, Effect::Several(effects) if effects.len() == 11));
     }
 

@@ -1,9 +1,6 @@
 //! What leads from now to an earlier state: the steps on the disk, in words, as a diff, and what they cost.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fmt::Write as _,
-};
+use std::{collections::BTreeMap, fmt::Write as _};
 
 use confined_fs::{Approval, Base, EntryState, FileKind, FileState, Revision, Visibility, WorkspacePath};
 use schemars::JsonSchema;
@@ -242,8 +239,10 @@ pub(super) struct PlannedReturn {
     pub(super) done: String,
     /// The tool whose change is taken back; `undo` where there are several.
     pub(super) reverted: String,
-    /// Paths that other sessions changed since.
-    pub(super) others: BTreeSet<String>,
+    /// Paths that others changed since, with what to say of each.
+    pub(super) others: BTreeMap<String, String>,
+    /// The note on changes that another caller may have made.
+    pub(super) whose: Option<String>,
     pub(super) undoable: Undoable,
     /// The session and the number of the one change that is taken back.
     pub(super) takes_back: Option<(String, u64)>,
@@ -270,18 +269,20 @@ impl PlannedReturn {
         let left = self.plan.skipped.len() + self.others.len();
         let left = (steps > 0 && left > 0).then(|| skipped_headline(left));
         let mut text = noted(what, &[notes, left.as_slice()].concat());
+        let whose = self.whose.as_ref().filter(|_| steps > 0);
+        text.extend(whose.iter().map(|whose| format!("\n{whose}")));
         let skipped = self.plan.skipped.iter();
         let skipped =
             skipped.map(|left| LeftAlonePath { path: left.path.to_string(), reason: left.reason.to_string() });
-        let reason = "changed by another session".to_owned();
-        let others = self.others.iter().map(|path| LeftAlonePath { path: path.clone(), reason: reason.clone() });
+        let other = |(path, reason): (&String, &String)| LeftAlonePath { path: path.clone(), reason: reason.clone() };
+        let others = self.others.iter().map(other);
         let left_alone: Vec<LeftAlonePath> = skipped.chain(others).collect();
         let left_lines = left_alone.iter().map(|left| format!("left alone: {} ({})", left.path, left.reason));
         let mut skipped: Vec<String> = left_lines.collect();
         let others = skipped.split_off(self.plan.skipped.len());
         let mut list = String::new();
         for (lines, noun, end) in
-            [(&self.plan.lines, "step", ""), (&skipped, "path", " left alone"), (&others, "path", " of other sessions")]
+            [(&self.plan.lines, "step", ""), (&skipped, "path", " left alone"), (&others, "path", " of others")]
         {
             for line in lines.iter().take(NAMED) {
                 let _ = write!(list, "\n{line}");
@@ -311,7 +312,7 @@ impl PlannedReturn {
             reverted: self.reverted.clone(),
             diff: shown_text,
             diff_cut_lines: cut_lines,
-            notes: notes.iter().cloned().chain(hidden).collect(),
+            notes: notes.iter().chain(whose).cloned().chain(hidden).collect(),
             problems: Vec::new(),
             steps: self.plan.lines.clone(),
             left_alone,

@@ -1,7 +1,7 @@
 //! Which changes lie between now and an earlier state.
 
 use std::{
-    collections::{BTreeSet, HashMap},
+    collections::{BTreeMap, BTreeSet, HashMap},
     ffi::OsString,
     sync::Arc,
 };
@@ -12,8 +12,10 @@ use super::{
     super::{CallContext, Kind, ToolError, commit::ChangedPart, context::shown},
     disk::DiskOfCall,
 };
-use crate::session::history::{Effect, FormerEntry, JournalRecord, RecordKind, UndoableChange};
+use crate::session::history::{Effect, FormerEntry, JournalRecord, MadeChange, RecordKind, UndoableChange};
 
+/// A caller of this session who has no name.
+const SOMEBODY: &str = "another caller";
 /// Checkpoints that an error names.
 const NAMED: usize = 5;
 
@@ -32,23 +34,41 @@ pub(crate) enum HistoryPoint<'a> {
 #[derive(Debug, Default)]
 pub(in crate::tools) struct ChangesSince {
     pub(in crate::tools) changes: Vec<UndoableChange>,
-    /// Paths that other sessions changed since, as far as these changes are not among them.
-    pub(in crate::tools) others: BTreeSet<String>,
+    /// Paths that others changed since, as far as these changes are not among them, each with what to say of it.
+    pub(in crate::tools) others: BTreeMap<String, String>,
     /// Paths that were changed before these, in ways that are no longer remembered.
     pub(in crate::tools) lost: Vec<WorkspacePath>,
 }
 
-/// The changes since a state. `all_sessions`: those of other sessions as well.
+impl ChangesSince {
+    /// Adds a change, to the paths of others where there is a `reason` to leave it alone.
+    fn add(&mut self, cx: &CallContext, change: UndoableChange, reason: Option<String>) {
+        let Some(reason) = reason else { return self.changes.push(change) };
+        // A name that this caller may not change may be one that it may not see.
+        let may_change = |path: &&WorkspacePath| DiskOfCall(cx).refusal(path, ChangedPart::Entry).is_none();
+        let names = change.effect.names().into_iter().filter(may_change);
+        self.others.extend(names.map(|path| (path.to_string(), reason.clone())));
+    }
+}
+
+/// The changes of this caller since a state. `all_sessions`: those of others as well.
 pub(in crate::tools) fn changes_since(
     cx: &CallContext,
     earlier: HistoryPoint<'_>,
     all_sessions: bool,
 ) -> Result<ChangesSince, ToolError> {
     let history = &cx.session.history;
+    let of_other = |by: Option<Arc<str>>| {
+        let by = Some(by).filter(|by| !all_sessions && *by != cx.by)?;
+        Some(format!("changed by {}", by.as_deref().unwrap_or(SOMEBODY)))
+    };
     let own_since = |number| {
         let (changes, lost) = history.undo_list().since(number);
-        let changes = changes.into_iter().rev().map(|(_, change)| change).collect();
-        ChangesSince { changes, others: BTreeSet::new(), lost }
+        let mut since = ChangesSince { lost, ..ChangesSince::default() };
+        for (_, change, by) in changes.into_iter().rev() {
+            since.add(cx, change, of_other(by));
+        }
+        since
     };
     let roots: Vec<&str> = cx.workspace.roots().iter().map(|root| root.key()).collect();
     let is_own = |record: &JournalRecord| *record.session == **history.session();
@@ -75,26 +95,29 @@ pub(in crate::tools) fn changes_since(
     };
     let (mut own, _) = first_own.map_or_else(Default::default, |number| history.undo_list().since(number));
     let mut since = ChangesSince::default();
-    // A name that this caller may not change may be one that it may not see.
-    let may_change = |path: &&WorkspacePath| DiskOfCall(cx).refusal(path, ChangedPart::Entry).is_none();
-    for KnownChange { session, number, mut change, .. } in recorded_changes(&cx.workspace, &records) {
+    for KnownChange { session, number, mut change, by, caller, .. } in recorded_changes(&cx.workspace, &records) {
+        let mut reason = None;
         if *session != **history.session() {
             if !all_sessions {
-                let names = change.effect.names().into_iter().filter(may_change).map(ToString::to_string);
-                since.others.extend(names);
-                continue;
+                if earlier == HistoryPoint::Session {
+                    continue;
+                }
+                let by = if caller.is_none() { " by another session" } else { &by };
+                reason = Some(format!("changed{by}"));
             }
         } else if first_own.is_none_or(|first| number < first) {
             continue;
-        } else if let Some(at) = own.iter().position(|(own, _)| *own == number) {
-            change = own.remove(at).1;
+        } else {
+            reason = of_other(caller);
+            if let Some(at) = own.iter().position(|(own, ..)| *own == number) {
+                change = own.remove(at).1;
+            }
         }
-        since.changes.push(change);
+        since.add(cx, change, reason);
     }
     // What the journal does not have comes last: it could not be written.
-    since.changes.extend(own.into_iter().map(|(_, change)| change));
-    if earlier == HistoryPoint::Session && !all_sessions {
-        since.others.clear();
+    for (_, change, by) in own {
+        since.add(cx, change, of_other(by));
     }
     since.changes.reverse();
     Ok(since)
@@ -143,21 +166,24 @@ pub(super) struct KnownChange {
     pub(super) tool: String,
     /// Who made it, where that is somebody else, as the end of a clause.
     pub(super) by: String,
+    /// Who that is by name.
+    caller: Option<Arc<str>>,
     pub(super) change: UndoableChange,
 }
 
 impl KnownChange {
     /// A change of this session.
-    pub(super) fn own(cx: &CallContext, number: u64, change: UndoableChange) -> Self {
+    pub(super) fn own(cx: &CallContext, (number, change, caller): MadeChange) -> Self {
         let session = cx.session.history.session().to_string();
-        Self { session, number, tool: change.tool.to_owned(), by: String::new(), change }
+        let is_other = caller != cx.by;
+        let by = if is_other { format!(" by {}", caller.as_deref().unwrap_or(SOMEBODY)) } else { String::new() };
+        Self { session, number, tool: change.tool.to_owned(), by, caller, change }
     }
 
-    /// The last change of this session, to `path` or below it where one is given.
+    /// The last change of this session to `path` or below it, whoever made it, or the last one of this caller.
     pub(super) fn last(cx: &CallContext, path: Option<&WorkspacePath>) -> Option<Self> {
-        let (number, change, by) = cx.session.history.undo_list().last(path)?;
-        let by = by.filter(|by| cx.by.as_ref() != Some(by)).map_or_else(String::new, |by| format!(" by {by}"));
-        Some(Self { by, ..Self::own(cx, number, change) })
+        let is_caller = |by: Option<&Arc<str>>| path.is_some() || by == cx.by.as_ref();
+        cx.session.history.undo_list().last(path, is_caller).map(|made| Self::own(cx, made))
     }
 }
 
@@ -192,6 +218,7 @@ pub(super) fn recorded_changes(workspace: &Workspace, records: &[JournalRecord])
             number: records[0].change,
             tool: records[0].tool.clone(),
             by: format!(" by {}", records[0].maker()),
+            caller: records[0].by.as_deref().map(Arc::from),
             change: UndoableChange { tool: "undo", effect, made: Vec::new() },
         }
     };
