@@ -35,6 +35,11 @@ pub fn guide(config: &Config, request: &GuideRequest) -> ExitCode {
     if request.part != Some(GuidePart::Skill) {
         texts.push((client.file.to_owned(), words.paragraph(client)));
     }
+    if client.name == "claude-code" {
+        let changing = words.tools.iter().filter(|tool| !tool.spec.read_only).map(|tool| tool.spec.name);
+        let (prefix, changing) = (words.prefix, changing.collect::<Vec<_>>().join("|"));
+        remark(&format!("# Matcher for hooks of yours on Edit|Write: Edit|Write|{prefix}({changing})\n"));
+    }
     for (index, (place, text)) in texts.iter().enumerate() {
         let tokens = estimated_tokens(text);
         let gap = if index > 0 { "\n" } else { "" };

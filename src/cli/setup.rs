@@ -9,6 +9,7 @@ mod clients;
 mod entry;
 mod folders;
 mod guidance;
+mod hooks;
 mod json_document;
 mod own_tools;
 #[cfg(all(test, unix))]
@@ -77,6 +78,9 @@ fn run(name: &str, request: &SetupRequest, folders: &Folders<'_>) -> Result<Stri
     let entries = entries(target.client, target.scope, request, folders).map_err(Stopped::Usage)?;
     if request.replace {
         own_tools::file(target.client, target.scope, folders).map_err(Stopped::Usage)?;
+    }
+    if request.hooks {
+        hooks::file(target.client, target.scope, folders).map_err(Stopped::Usage)?;
     }
     if request.write {
         return write(&target, &entries, request);
@@ -163,7 +167,7 @@ fn scope(client: &Client, given: &str) -> Result<EntryScope, String> {
 }
 
 fn write(target: &SetupTarget<'_>, entries: &[ServerEntry], request: &SetupRequest) -> Result<String, Stopped> {
-    let (shown, notes) = change(target, request, || target.write(entries, request.replace))?;
+    let (shown, notes) = change(target, request, || target.write(entries, request))?;
     let effect = guidance::effect(target.client).filter(|_| request.replace);
     let after: String = effect.into_iter().chain(notes).map(|note| note + "\n").collect();
     let after = after + &guidance::after(target, entries, request);

@@ -270,6 +270,9 @@ pub struct SetupRequest {
     /// Also turn the client's own file tools off
     #[arg(long, conflicts_with = "remove")]
     pub replace: bool,
+    /// Also name the state before each prompt: `history restore --to last-prompt` goes back to it (Claude Code, Codex)
+    #[arg(long, conflicts_with = "remove")]
+    pub hooks: bool,
     /// Do not ask before the change
     #[arg(long, short = 'y')]
     pub yes: bool,

@@ -124,7 +124,8 @@ pub(crate) fn quoted(word: &str) -> String {
     if cfg!(windows) { quoted_for_windows(word) } else { quoted_for_unix(word) }
 }
 
-fn quoted_for_unix(word: &str) -> String {
+/// `word` in single quotes where a shell of Unix needs them.
+pub(crate) fn quoted_for_unix(word: &str) -> String {
     let is_plain = |letter: char| letter.is_alphanumeric() || "_-./=:,@%+".contains(letter);
     if word.chars().all(is_plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
 }

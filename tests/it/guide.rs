@@ -32,6 +32,11 @@ fn paragraph_names_the_tools_as_each_client_shows_them() {
         (Some("inspector"), ""),
         (Some("vscode-insiders"), "mcp_files_"),
         (Some("deerflow"), "files_"),
+        (Some("opencode"), "files_"),
+        (Some("copilot-cli"), "files-"),
+        (Some("qwen-code"), "mcp__files__"),
+        (Some("roo"), "mcp--files--"),
+        (Some("other"), ""),
     ] {
         let outcome = guide(&client.into_iter().collect::<Vec<_>>());
         assert!(outcome.stderr.contains("tokens"), "{}", outcome.stderr);
@@ -42,6 +47,19 @@ fn paragraph_names_the_tools_as_each_client_shows_them() {
         assert_eq!(text.starts_with("---\n"), client == Some("deerflow"), "{text}");
         assert!(text.contains("## Files\n") && !text.contains("tokens"), "{text}");
     }
+}
+
+#[test]
+fn matcher_for_hooks_of_claude_code_is_on_stderr_alone() {
+    for (arguments, names) in [
+        (&["claude-code"][..], "mcp__files__(edit|write)\n"),
+        (&["claude-code", "--prefix", "mcp__f__", "--allow", "patch"], "mcp__f__(edit|write|apply_patch)\n"),
+    ] {
+        let outcome = guide(arguments);
+        assert!(outcome.stderr.contains(&format!(": Edit|Write|{names}")), "{}", outcome.stderr);
+        assert!(!outcome.succeeded().contains("Edit|Write"));
+    }
+    assert!(!guide(&["codex"]).stderr.contains("Edit|Write"));
 }
 
 #[test]

@@ -412,6 +412,104 @@ fn key_of_an_earlier_version_goes_with_the_next_write() {
 }
 
 #[test]
+fn hook_names_the_state_before_each_prompt_and_goes_with_the_entry() {
+    const SETTINGS: &[Option<&str>] = &[
+        None,
+        Some("{}"),
+        Some(
+            "{\n  \"hooks\": {\"UserPromptSubmit\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"x\"}]}]}, // mine\n  \"a\": 1\n}\n",
+        ),
+    ];
+    for (client, scope, list) in [
+        ("claude-code", "user", ".claude/settings.json"),
+        ("claude-code", "project", ".claude/settings.json"),
+        ("claude-code", "local", ".claude/settings.local.json"),
+        ("codex", "user", ".codex/hooks.json"),
+        ("codex", "project", ".codex/hooks.json"),
+    ] {
+        let step = if cfg!(windows) { 2 } else { 1 };
+        for sample in SETTINGS.iter().step_by(step) {
+            let machine = Machine::new();
+            let folder = if scope == "user" { machine.home() } else { machine.project() };
+            let file = folder.join(list);
+            if let Some(sample) = sample {
+                fs::create_dir_all(file.parent().expect("a folder")).expect("made");
+                fs::write(&file, sample).expect("written");
+            }
+            let before = machine.everything_but_blanks();
+            let replace: &[&str] = if client == "claude-code" { &["--replace"] } else { &[] };
+            let first = [&["--hooks"][..], replace].concat();
+            for flags in [&[&["--hooks"][..], &first][..], &[&first], &[replace, &["--hooks"]]] {
+                for flags in flags.iter().filter(|flags| !flags.is_empty()) {
+                    machine.run(&words(client, scope, &[&["--write", "--yes"], *flags].concat())).succeeded();
+                    let printed = machine.run(&words(client, scope, flags)).succeeded();
+                    assert_eq!(printed.contains("last-prompt"), flags.contains(&"--hooks"), "{printed}");
+                    assert!(client != "codex" || printed.contains("trust it with /hooks"), "{printed}");
+                    let again =
+                        machine.run(&words(client, scope, &[&["--write", "--yes"], *flags].concat())).succeeded();
+                    assert!(again.contains("has it already"), "{client} {scope} {sample:?}: {again}");
+                }
+                let written = fs::read_to_string(&file).expect("written");
+                let hook = "history checkpoint last-prompt >/dev/null 2>&1 || true\"";
+                assert_eq!(
+                    (written.matches(hook).count(), written.matches("\"timeout\": 10").count()),
+                    (1, 1),
+                    "{written}"
+                );
+                let shared = scope == "project";
+                let temp = machine.folder.path().to_str().expect("UTF-8").replace('\\', "\\\\");
+                assert!(!shared || !written.contains(&temp), "{written}");
+                // Another start of the server: the hook is brought up to date, not added.
+                machine.run(&words(client, scope, &["--write", "--yes", "--hooks", "--read-only"])).succeeded();
+                let written = fs::read_to_string(&file).expect("written");
+                assert_eq!(
+                    (written.matches(hook).count(), written.matches("--read-only").count()),
+                    (1, 1),
+                    "{written}"
+                );
+                machine.run(&words(client, scope, &["--remove", "--yes"])).succeeded();
+                assert_eq!(machine.everything_but_blanks(), before, "{client} {scope} {sample:?} {flags:?}: {written}");
+            }
+        }
+    }
+    let refused = Machine::new().run(&["cursor", "sub", "--hooks"]).failed(2);
+    assert!(refused.contains("leave it out for cursor"), "{refused}");
+}
+
+#[cfg(unix)]
+#[test]
+fn command_of_the_hook_prints_nothing_never_fails_and_makes_the_checkpoint() {
+    let machine = Machine::new();
+    machine.run(&["claude-code", "--hooks", "--write", "--yes"]).succeeded();
+    let settings = fs::read_to_string(machine.home().join(".claude/settings.json")).expect("written");
+    let settings: serde_json::Value = serde_json::from_str(&settings).expect("JSON");
+    let hook = settings["hooks"]["UserPromptSubmit"][0]["hooks"][0]["command"].as_str().expect("a command").to_owned();
+    let run = |command: &str, folder: &Path| {
+        let mut shell = std::process::Command::new("sh");
+        shell.args(["-c", command]).current_dir(folder).env("HOME", machine.home());
+        shell.env("XDG_STATE_HOME", machine.home().join("state")).env("CLAUDE_PROJECT_DIR", machine.project());
+        let done = shell.output().expect("a shell");
+        assert!(done.status.success() && done.stdout.is_empty() && done.stderr.is_empty(), "{command}: {done:?}");
+    };
+    let call = |words: &[&str]| {
+        let mut command = program(&machine.project());
+        command.env("HOME", machine.home()).env("XDG_STATE_HOME", machine.home().join("state"));
+        Outcome::of(command.args(words)).succeeded()
+    };
+    let file = machine.project().join("a.txt");
+    // In a folder below the project, as after a `cd` of the session.
+    run(&hook, &machine.project().join("sub"));
+    call(&["call", "write", r#"{"path": "a.txt", "content": "one\n"}"#]);
+    assert!(file.exists() && call(&["history"]).contains("checkpoint last-prompt"));
+    call(&["history", "restore", "--to", "last-prompt"]);
+    assert!(!file.exists());
+    // Where it can do nothing: the home directory, a configuration that is broken, a program that is gone.
+    run(&hook, &machine.home());
+    run(&hook.replace(" history", " --config /no/such/file history"), &machine.project());
+    run(&format!("'/no/such/program'{}", &hook[hook.find(" history").expect("there")..]), &machine.project());
+}
+
+#[test]
 fn without_its_record_remove_lists_what_it_leaves() {
     for (client, scope, tools, name) in [
         ("claude-code", "user", ".claude/settings.json", "Grep"),

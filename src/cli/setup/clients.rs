@@ -25,6 +25,8 @@ pub(super) struct Client {
     pub(super) project_folder: &'static str,
     /// The client's own file tools; or, where no file turns them off, what a person can do instead.
     pub(super) own_tools: Result<OwnTools, &'static str>,
+    /// The file of each scope that lists hooks; none where the client has no hook for a prompt.
+    pub(super) hooks: ScopePlaces,
     /// The step with which a person approves the server.
     pub(super) approval: &'static str,
     /// As `approval`, for a file of the project.
@@ -146,6 +148,7 @@ const USUAL: Client = Client {
     open_project: OpenProject::Unknown,
     project_folder: ".",
     own_tools: Err("it has none"),
+    hooks: &[],
     approval: "none",
     project_approval: "",
     check: "",
@@ -154,6 +157,11 @@ const USUAL: Client = Client {
 const NOT_KNOWN: (&str, &str) = ("a folder that is not known", "not tried");
 
 const CLAUDE_JSON: &str = "$CLAUDE_CONFIG_DIR/.claude.json|~/.claude.json";
+const CLAUDE_SETTINGS: ScopePlaces = &[
+    (Local, "./.claude/settings.local.json"),
+    (User, "$CLAUDE_CONFIG_DIR/settings.json|~/.claude/settings.json"),
+    (Project, "./.claude/settings.json"),
+];
 const DEERFLOW: &str = "$DEER_FLOW_EXTENSIONS_CONFIG_PATH|$DEER_FLOW_PROJECT_ROOT/extensions_config.json|\
      ./extensions_config.json|./mcp_config.json";
 
@@ -197,16 +205,13 @@ pub(super) const CLIENTS: &[Client] = &[
         starts_in: &[("the folder that `claude` is started in", "tried with 2.1.332")],
         open_project: OpenProject::CurrentDirectory,
         own_tools: Ok(OwnTools {
-            files: &[
-                (Local, "./.claude/settings.local.json"),
-                (User, "$CLAUDE_CONFIG_DIR/settings.json|~/.claude/settings.json"),
-                (Project, "./.claude/settings.json"),
-            ],
+            files: CLAUDE_SETTINGS,
             list: ToolList::Json(&["permissions", "deny"]),
             names: &["Read", "Edit", "Write", "NotebookEdit", "Glob", "Grep"],
             effect: "hooks on `Edit|Write` and /rewind work no more, as they know only Claude Code's own tools; its shell's \
                      `cat`, `sed` and `grep` stay",
         }),
+        hooks: CLAUDE_SETTINGS,
         approval: "start `claude` again; it asks before it uses a tool, until you allow mcp__NAME",
         project_approval: "each person starts `claude` in the project once and approves the server when it asks",
         check: "claude mcp list",
@@ -258,6 +263,7 @@ pub(super) const CLIENTS: &[Client] = &[
         starts_in: &[("the folder of the session; `CODEX_HOME` to list its tools", "tried with 0.171.0")],
         open_project: OpenProject::CurrentDirectory,
         own_tools: Err("it reads files through its shell, which is confined by --sandbox"),
+        hooks: &[(User, "$CODEX_HOME/hooks.json|~/.codex/hooks.json"), (Project, "./.codex/hooks.json")],
         approval: "start `codex` again; it asks before it uses a tool that changes files",
         project_approval: "each person trusts the project when `codex` asks",
         check: "codex mcp list",
@@ -320,7 +326,7 @@ pub(super) const CLIENTS: &[Client] = &[
         title: "Kilo Code",
         files: &[
             (User, "XDG/kilo/kilo.json|XDG/kilo/kilo.jsonc"),
-            (Project, "./kilo.json|./kilo.jsonc|./.kilo/kilo.json|./.kilo/kilo.jsonc"),
+            (Project, "./kilo.json|./kilo.jsonc|./.kilo/kilo.json"),
         ],
         starts_in: &[("the folder that `kilo` is started in", "tried with 7.8.1")],
         check: "kilo mcp list",
@@ -462,9 +468,7 @@ const OPENCODE: Client = Client {
         (Project, "./opencode.json|./opencode.jsonc|./.opencode/opencode.json|./.opencode/opencode.jsonc"),
     ],
     starts_in: &[("the folder that `opencode` is started in", "tried with 1.18.33")],
-    own_tools: Err(
-        r#"add "permission": {"read": "deny", "edit": "deny", "glob": "deny", "grep": "deny"} to the same file"#,
-    ),
+    own_tools: Err(r#"add "permission": {"read": "deny", "edit": "deny", "glob": "deny", "grep": "deny"} to its file"#),
     check: "opencode mcp list",
     ..TERMINAL
 };

@@ -111,19 +111,25 @@ impl ServerEntry {
         if let (Some((command, arguments)), Some((same, chosen))) = (start_of(&entry), start_of(found))
             && command == same
         {
-            new.start(command, [&chosen[..there], &arguments[own..]].concat());
+            new.start([&[command.into()], &chosen[..there], &arguments[own..]].concat());
         }
         new
     }
 
-    /// Gives it this command, and the arguments next to it or, as the entry has it, in one list with it.
-    fn start(&mut self, command: &str, arguments: Vec<Value>) {
+    /// Its command and its arguments.
+    pub(super) fn words(&self) -> Vec<String> {
+        let entry = Value::Object(self.value.clone());
+        let (command, arguments) = start_of(&entry).unwrap_or_default();
+        std::iter::once(command).chain(arguments.iter().filter_map(Value::as_str)).map(str::to_owned).collect()
+    }
+
+    /// Gives it this command with its arguments, as one list if it has that already.
+    pub(super) fn start(&mut self, words: Vec<Value>) {
         if self.value.get("command").is_some_and(Value::is_array) {
-            let words = std::iter::once(command.into()).chain(arguments).collect();
-            self.value.insert("command".to_owned(), words);
+            self.value.insert("command".to_owned(), words.into());
         } else {
-            self.value.insert("command".to_owned(), command.into());
-            self.value.insert("args".to_owned(), arguments.into());
+            self.value.insert("command".to_owned(), words[0].clone());
+            self.value.insert("args".to_owned(), words[1..].into());
         }
     }
 }
@@ -145,12 +151,12 @@ pub(super) fn entries(
     let entry = |(name, own): (String, &[&str])| {
         check_name(&name)?;
         let own = own.iter().map(|&word| word.to_owned());
-        let arguments = words[1..].iter().cloned().chain(own).chain(request.options.iter().cloned());
+        let words = words.iter().cloned().chain(own).chain(request.options.iter().chain(&directories).cloned());
         let mut entry = ServerEntry { name, value: members(client.head) };
         if client.one_list {
             entry.value.insert("command".to_owned(), Value::Array(Vec::new()));
         }
-        entry.start(&words[0], arguments.chain(directories.iter().cloned()).map(Value::from).collect());
+        entry.start(words.map(Value::from).collect());
         entry.value.extend(members(client.tail));
         Ok(entry)
     };

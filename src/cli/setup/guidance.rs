@@ -10,7 +10,7 @@ use super::{
     clients::{CLIENTS, Client, EntryScope, Format, ToolList},
     entry::{Launcher, NPX, ServerEntry, UVX, launcher},
     folders::Folders,
-    json_document, own_tools,
+    hooks, json_document, own_tools,
     plan::SetupTarget,
     records::{Made, ToolsOff},
 };
@@ -59,6 +59,10 @@ pub(super) fn configuration(
             out.extend(effect(client).map(|effect| format!("{effect}\n")));
         }
     }
+    if request.hooks {
+        let list = hooks::on("", &hooks::hook(scope, &entries[0], request), &mut Made::default())?;
+        let _ = writeln!(out, "In {}:\n\n{list}", hooks::file(client, scope, target.folders)?.display());
+    }
     if client.splits_tools() {
         settings_page(&mut out, entries, launcher(target.folders.environment))?;
     }
@@ -89,13 +93,11 @@ fn settings_page(out: &mut String, entries: &[ServerEntry], launcher: Launcher) 
         return Ok(());
     }
     let mut whole = String::new();
-    for entry in entries {
-        let mut value = entry.value.clone();
-        let old = value.get("args").and_then(|args| args.as_array()).into_iter().flatten().cloned();
-        let arguments: Vec<serde_json::Value> = UVX[1..].iter().map(|&word| word.into()).chain(old).collect();
-        value.insert("command".to_owned(), UVX[0].into());
-        value.insert("args".to_owned(), arguments.into());
-        whole = json_document::set(&whole, &["mcpServers", &entry.name], &value.into())?.0;
+    for mut entry in entries.iter().cloned() {
+        let words =
+            UVX.iter().map(|&word| word.into()).chain(entry.words().into_iter().skip(1).map(serde_json::Value::from));
+        entry.start(words.collect());
+        whole = json_document::set(&whole, &["mcpServers", &entry.name], &entry.value.into())?.0;
     }
     let _ = writeln!(out, "Its settings page accepts only the commands npx and uvx. There:\n\n{whole}");
     Ok(())
@@ -119,8 +121,12 @@ pub(super) fn after(target: &SetupTarget<'_>, entries: &[ServerEntry], request: 
     } else {
         ""
     };
-    format!("{wide}approval  {}\ncheck     {}{guide}", fill(approval), fill(client.check))
+    let trust = if client.id == "codex" { "; Codex runs it only once you trust it with /hooks" } else { "" };
+    let hooks = if request.hooks { format!("{PROMPTS}{trust}\n") } else { String::new() };
+    format!("{wide}{hooks}approval  {}\ncheck     {}{guide}", fill(approval), fill(client.check))
 }
+
+const PROMPTS: &str = "prompts   `rootbound history restore --to last-prompt` goes back to before the last one";
 
 /// The note on what turning off a client's own tools means to a person.
 pub(super) fn effect(client: &Client) -> Option<String> {

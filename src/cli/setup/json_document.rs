@@ -43,21 +43,21 @@ pub(super) fn set(text: &str, path: &[&str], value: &Value) -> Result<(String, u
     Ok((root.to_string(), made))
 }
 
-/// Adds a text to the array at the end of a path. Returns how many containers had to be made for it.
-pub(super) fn add_text(text: &str, path: &[&str], element: &str) -> Result<(String, usize), String> {
+/// Adds an element to the array at the end of a path. Returns how many containers had to be made for it.
+pub(super) fn add(text: &str, path: &[&str], element: &Value) -> Result<(String, usize), String> {
     let root = parse(text)?;
     let found = members(&root, path);
     if found.len() < path.len() {
-        return set(text, path, &Value::from(vec![element])).map(|(text, made)| (text, made + 1));
+        return set(text, path, &Value::from(vec![element.clone()])).map(|(text, made)| (text, made + 1));
     }
     let array = found.last().and_then(CstObjectProp::array_value);
-    array.ok_or_else(|| wrong_kind(&root, &found, path, "an array"))?.append(element.into());
+    array.ok_or_else(|| wrong_kind(&root, &found, path, "an array"))?.append(input(element));
     Ok((root.to_string(), 0))
 }
 
-/// Takes the member at the end of a path out, or only `element`, a text of the array there; and up to `made` containers
+/// Takes the member at the end of a path out, or only `element` of the array there; and up to `made` containers
 /// above it that hold nothing else.
-pub(super) fn remove(text: &str, path: &[&str], element: Option<&str>, mut made: usize) -> Result<String, String> {
+pub(super) fn remove(text: &str, path: &[&str], element: Option<&Value>, mut made: usize) -> Result<String, String> {
     let root = parse(text)?;
     let found = members(&root, path);
     if found.len() < path.len() {
@@ -66,8 +66,8 @@ pub(super) fn remove(text: &str, path: &[&str], element: Option<&str>, mut made:
     let mut nodes: Vec<CstNode> = root.value().into_iter().chain(found.into_iter().map(CstNode::from)).collect();
     if let Some(element) = element {
         let array = nodes.last().and_then(container).map(|array| array.children()).unwrap_or_default();
-        let is_it = |node: &CstNode| node.to_serde_value().is_some_and(|value| value == element);
-        // Of two that are equal, the last is the one that was added: `add_text` puts it at the end.
+        let is_it = |node: &CstNode| node.to_serde_value().is_some_and(|value| value == *element);
+        // Of two that are equal, the last is the one that was added: `add` puts it at the end.
         let Some(found) = array.into_iter().rfind(is_it) else { return Ok(text.to_owned()) };
         nodes.push(found);
     }
@@ -101,8 +101,11 @@ fn erase(node: &CstNode) {
     }
     match node.as_string_lit() {
         Some(text) => text.set_raw_value(String::new()),
-        // A member that is already erased stays in its object as a node without text.
-        None => node.children().into_iter().filter(|one| one.as_object_prop().is_none()).for_each(CstNode::remove),
+        // A member cannot be removed from its object like this: it stays as a node without text.
+        None => node.children().into_iter().for_each(|one| match one.as_object_prop() {
+            Some(member) => member.children().into_iter().for_each(CstNode::remove),
+            None => one.remove(),
+        }),
     }
 }
 
@@ -196,7 +199,7 @@ mod tests {
     fn containers_go_as_far_as_they_were_made_and_hold_nothing() {
         let text = "// a\n{\"x\": {\"y\": [\"z\"]}}\n";
         for (made, left) in [(0, "{\"x\": {\"y\": []}}"), (1, "{\"x\": {}}"), (2, "{}"), (3, ""), (64, "")] {
-            let removed = remove(text, &["x", "y"], Some("z"), made).expect("removed");
+            let removed = remove(text, &["x", "y"], Some(&"z".into()), made).expect("removed");
             assert_eq!(removed.trim_end(), format!("// a\n{left}").trim_end());
         }
         let noted = "{\"x\": {\"y\": 1 /* b */, /* c */}}";
@@ -207,7 +210,7 @@ mod tests {
     fn what_is_in_the_way_is_named_with_its_line() {
         let why = |path: &[&str]| set("\n{\"a\": [1,\n2], // c\n \"b\": 5}", path, &Value::Null).expect_err("refused");
         assert_eq!(why(&["b", "c"]), "line 4: \"b\" is not an object");
-        assert_eq!(add_text("{\n\"b\": {}}", &["b"], "c").expect_err("refused"), "line 2: \"b\" is not an array");
+        assert_eq!(add("{\n\"b\": {}}", &["b"], &"c".into()).expect_err("refused"), "line 2: \"b\" is not an array");
         assert_eq!(
             set("// a\n[]", &["b"], &Value::Null).expect_err("refused"),
             "line 2: the document is not an object"

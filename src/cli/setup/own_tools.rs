@@ -35,7 +35,7 @@ pub(super) fn off(own: &OwnTools, text: &str, file: Made, earlier: &ToolsOff) ->
             let mut text = text.to_owned();
             for name in own.names {
                 if !has_text(&text, path, name)? {
-                    let (edited, containers) = json_document::add_text(&text, path, name)?;
+                    let (edited, containers) = json_document::add(&text, path, &Value::from(*name))?;
                     turned.made.containers += containers;
                     text = edited;
                 } else if is_earlier(name) {
@@ -70,7 +70,7 @@ pub(super) fn on(own: &OwnTools, text: &str, turned: &ToolsOff) -> Result<String
         ToolList::Json(path) => {
             let names = turned.names.iter().filter(|name| own.names.contains(&name.as_str()));
             names.into_iter().try_fold(text.to_owned(), |text, name| {
-                json_document::remove(&text, path, Some(name), turned.made.containers)
+                json_document::remove(&text, path, Some(&Value::from(name.as_str())), turned.made.containers)
             })
         }
         ToolList::Policy => {

@@ -9,7 +9,7 @@ use super::{
     clients::{Client, EntryScope, Format},
     entry::{self, ServerEntry, is_ours},
     folders::Folders,
-    own_tools,
+    hooks, own_tools,
     records::{Made, RecordEdit, Records, ToolsOff},
     server_list::ServerList,
 };
@@ -54,21 +54,26 @@ impl SetupTarget<'_> {
     }
 
     /// The change that adds the entries, or brings them up to date.
-    pub(super) fn write(&self, entries: &[ServerEntry], tools_off: bool) -> Result<SetupPlan, String> {
+    pub(super) fn write(&self, entries: &[ServerEntry], request: &SetupRequest) -> Result<SetupPlan, String> {
         let document = self.read(&self.path)?;
         let failed_here = |why: String| failed(&document, &why);
         let records = self.records();
-        let (mut tools_change, mut tools) = (None, ToolsOff::default());
-        if let (true, Ok(own)) = (tools_off, &self.client.own_tools) {
-            let list = self.read(&self.tools_path()?)?;
-            let earlier = records.of(&entries[0].name).map(|marker| marker.tools).unwrap_or_default();
-            let edited;
-            (edited, tools) =
-                own_tools::off(own, &list.text, made_for(&list), &earlier).map_err(|why| failed(&list, &why))?;
-            // No empty file is made.
-            if list.before.is_some() || !edited.is_empty() {
-                tools_change = Some(list.change(&edited, None));
+        let earlier = records.of(&entries[0].name).unwrap_or_default();
+        let (mut others, mut tools, mut hooks) = (Vec::new(), earlier.tools, earlier.hooks);
+        if let (true, Ok(own)) = (request.replace, &self.client.own_tools) {
+            let mut list = self.other(&mut others, &self.tools_path()?)?;
+            let off = own_tools::off(own, &list.text, made_for(&list), &tools);
+            (list.text, tools) = off.map_err(|why| failed(&list, &why))?;
+            others.push(list);
+        }
+        if request.hooks {
+            let mut list = self.other(&mut others, &hooks::file(self.client, self.scope, self.folders)?)?;
+            if list.before.is_none() {
+                hooks = made_for(&list);
             }
+            let hook = hooks::hook(self.scope, &entries[0], request);
+            list.text = hooks::on(&list.text, &hook, &mut hooks).map_err(|why| failed(&list, &why))?;
+            others.push(list);
         }
         let mut text = document.text.clone();
         let mut edits = Vec::new();
@@ -90,16 +95,25 @@ impl SetupTarget<'_> {
                 }
                 Some(_) => return Err(self.foreign(&document, &entry.name)),
             };
-            if index == 0 && !tools.names.is_empty() {
-                marker.tools = tools.clone();
+            if index == 0 {
+                (marker.tools, marker.hooks) = (tools.clone(), hooks.clone());
             }
-            if is_new || recorded.is_some() || !marker.tools.names.is_empty() {
+            if is_new || recorded.is_some() || !marker.tools.names.is_empty() || marker.hooks != Made::default() {
                 edits.push((entry.name.clone(), Some(marker)));
             }
         }
         // The entry first: with the client's own tools off and without it, a model would have no tools for files.
-        let changes = std::iter::once(document.change(&text, None)).chain(tools_change);
+        // No empty file is made.
+        let others = others.into_iter().filter(|list| list.before.is_some() || !list.text.is_empty());
+        let others = others.map(|list| list.changed(None));
+        let changes = std::iter::once(document.change(&text, None)).chain(others);
         Ok(SetupPlan { changes: changes.filter(FileChange::is_needed).collect(), records: edits, notes: Vec::new() })
+    }
+
+    /// Another file of the client: with its new text if it is one of `changed`.
+    fn other(&self, changed: &mut Vec<ClientFile>, path: &Path) -> Result<ClientFile, String> {
+        let known = changed.iter().position(|file| file.path == path);
+        known.map_or_else(|| self.read(path), |index| Ok(changed.swap_remove(index)))
     }
 
     /// The files and containers that were made for another entry of ours. Whichever of them is removed last undoes it.
@@ -115,7 +129,7 @@ impl SetupTarget<'_> {
         let records = self.records();
         let failed_here = |why: String| failed(&document, &why);
         let (mut plan, mut text, mut made) = (SetupPlan::default(), document.text.clone(), Vec::new());
-        let (mut is_unrecorded, mut off) = (false, None);
+        let (mut is_unrecorded, mut off, mut hooks, mut others) = (false, None, Made::default(), Vec::new());
         for name in self.names_to_remove(&document, &records, request)? {
             let recorded = records.of(&name);
             let marker = recorded.clone().unwrap_or_default();
@@ -125,6 +139,7 @@ impl SetupTarget<'_> {
                 is_unrecorded |= recorded.is_none();
             }
             made.push(marker.made);
+            hooks = marker.hooks;
             off = off.or(Some(marker.tools).filter(|tools| !tools.names.is_empty()));
             plan.records.push((name, None));
         }
@@ -133,10 +148,13 @@ impl SetupTarget<'_> {
         if let Some(turned) = off.or(is_marked.then(ToolsOff::default))
             && let (Ok(path), Ok(own)) = (self.tools_path(), &self.client.own_tools)
         {
-            let list = self.read(&path)?;
-            let edited = own_tools::on(own, &list.text, &turned).map_err(|why| failed(&list, &why))?;
-            // Before the entry goes, for the same reason.
-            plan.changes.push(list.change(&edited, turned.made.file.then_some(turned.made.folders)));
+            let mut list = self.other(&mut others, &path)?;
+            list.text = own_tools::on(own, &list.text, &turned).map_err(|why| failed(&list, &why))?;
+            if turned.made.file {
+                // Its object was made for the tools, and is left for the hooks.
+                hooks = Made { containers: hooks.containers + 1, ..turned.made };
+            }
+            others.push(list);
         } else if is_unrecorded
             && let (Ok(list), Ok(own)) = (self.tools_path().and_then(|path| self.read(&path)), &self.client.own_tools)
         {
@@ -150,6 +168,15 @@ impl SetupTarget<'_> {
                 ));
             }
         }
+        if let Ok(path) = hooks::file(self.client, self.scope, self.folders)
+            && let Ok(mut list) = self.other(&mut others, &path)
+        {
+            list.text = hooks::off(&list.text, hooks.containers).map_err(|why| failed(&list, &why))?;
+            others.push(list);
+        }
+        // Before the entry goes, for the same reason.
+        let folders = hooks.file.then_some(hooks.folders);
+        plan.changes.extend(others.into_iter().map(|list| list.changed(folders)));
         let file = made.iter().find(|made| made.file).map(|made| made.folders);
         plan.changes.push(document.change(&text, file));
         plan.changes.retain(FileChange::is_needed);

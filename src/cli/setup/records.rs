@@ -29,6 +29,8 @@ pub(super) struct Records {
 pub(super) struct Marker {
     pub(super) made: Made,
     pub(super) tools: ToolsOff,
+    /// For the file that lists hooks.
+    pub(super) hooks: Made,
 }
 
 /// The containers and folders that were made for one file.
