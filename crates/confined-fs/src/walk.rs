@@ -14,7 +14,7 @@ mod worktree;
 
 pub use entry::{Entry, EntryOrigin, ShownStats, SiblingCache, StatCache};
 pub use ignores::IgnoreRules;
-pub(super) use ignores::{GIT, Ignores, RuleSource, holds_rules, is_marker, linked_content};
+pub(super) use ignores::{GIT, Ignores, RuleSource, holds_marker, holds_rules, is_marker, linked_content};
 pub use limits_hit::LimitsHit;
 pub use tree_listing::{DirectoryListing, NameInTree, RULE_FILES, TreeListing, VerifiedListing, VerifiedName};
 pub(super) use visit::Visitor;

@@ -12,8 +12,8 @@ use std::sync::Arc;
 use beneath::{FileKind, OpenFor, Stat};
 
 use super::{
-    AccessError, Entry, EntryOrigin, PathError, Root, Visibility, WalkOptions, WalkReport, WorkspacePath, WritablePath,
-    masked_file, path, walk, write,
+    AccessError, Dir, Entry, EntryOrigin, PathError, Root, Visibility, WalkOptions, WalkReport, WorkspacePath,
+    WritablePath, masked_file, path, walk, write,
 };
 
 pub(super) use shared::Shared;
@@ -156,10 +156,19 @@ impl Workspace {
     /// Whether a directory is the top of a linked worktree of git, which a walk of what is above it does not enter. A root
     /// is none: a person has named it.
     pub fn is_linked_worktree(&self, directory: &WorkspacePath) -> bool {
-        let Ok((_, way)) = self.shared.stat(directory) else { return false };
+        self.linked_worktree(directory).is_some()
+    }
+
+    /// As [`Self::is_linked_worktree`], without a file in it that makes it an ignored directory by default.
+    pub fn is_unmarked_worktree(&self, directory: &WorkspacePath) -> bool {
+        self.linked_worktree(directory).is_some_and(|dir| !walk::holds_marker(&dir))
+    }
+
+    fn linked_worktree(&self, directory: &WorkspacePath) -> Option<Dir> {
+        let (_, way) = self.shared.stat(directory).ok()?;
         let (root, path) = (way.real.root(), way.real.relative());
-        let dir = root.dir.dir_beneath(path, OpenFor::Traverse);
-        dir.is_ok_and(|dir| walk::is_left_out(&self.shared.roots, root, path, &dir))
+        let dir = root.dir.dir_beneath(path, OpenFor::Traverse).ok()?;
+        walk::is_left_out(&self.shared.roots, root, path, &dir).then_some(dir)
     }
 
     /// The path as one that may be written: its root is read-write, and policy allows its real name.

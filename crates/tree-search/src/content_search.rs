@@ -41,7 +41,7 @@ pub fn search(
 ) -> Result<ContentHits, AccessError> {
     let counts_first = query.counts_first() && scope.file().is_none();
     let pool = SearchPool::new(query, counts_first);
-    let (walk, source) = if let Some(file) = scope.file() {
+    let (mut walk, source) = if let Some(file) = scope.file() {
         pool.search_named(&mut Worker::new(workspace, query), file)?;
         (WalkReport::default(), PathSource::Walk)
     } else {
@@ -55,7 +55,12 @@ pub fn search(
         tracing::debug!(answered, outdated, "files that the stored index knew");
     }
     let stopped = if walk.stopped { query.stop.stopped() } else { None };
-    Ok(ContentHits { walk, source, ..pool.into_hits(stopped) })
+    let hits = pool.into_hits(stopped);
+    if hits.capped {
+        // How far ahead of a full page the walk was depends on the threads.
+        walk.worktrees = 0;
+    }
+    Ok(ContentHits { walk, source, ..hits })
 }
 
 /// Walks all starts on this thread, which hands chunks over to helpers and searches those that no helper takes.

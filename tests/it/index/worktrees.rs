@@ -82,10 +82,13 @@ fn rewrite(comparison: &Comparison, place: &str, content: &str) {
 
 /// Worktrees come, go, and turn into submodules and back; some queries after each.
 fn change(comparison: &mut Comparison) {
-    let steps: [fn(&Comparison); 8] = [
+    let steps: [fn(&Comparison); 10] = [
         |at| rewrite(at, "wt1", SUBMODULE),
         |at| rewrite(at, "sub", LINKED),
         |at| rewrite(at, "wt1", LINKED),
+        // By default that is an ignored directory, then.
+        |at| fs::write(at.path("wt1/CACHEDIR.TAG"), "").unwrap(),
+        |at| fs::remove_file(at.path("wt1/CACHEDIR.TAG")).unwrap(),
         |at| fs::remove_file(at.path("lib/wt2/.git")).unwrap(),
         |at| rewrite(at, "lib/wt2", LINKED),
         |at| fs::rename(at.path("src/deep/wt5"), at.path("moved")).unwrap(),
@@ -100,8 +103,9 @@ fn change(comparison: &mut Comparison) {
     for (number, step) in steps.into_iter().enumerate() {
         step(comparison);
         comparison.log.push(format!("step {number}"));
-        for all in ["**/*", "**/*.rs"] {
-            comparison.compare("glob", json!({"pattern": all, "sort": "path"}).as_object().unwrap());
+        for include_dirs in [true, false] {
+            let all = json!({"pattern": "**/*", "sort": "path", "include_dirs": include_dirs});
+            comparison.compare("glob", all.as_object().unwrap());
         }
         comparison.query();
         comparison.query();
@@ -138,6 +142,17 @@ fn ask_for_each_changed(comparison: &mut Comparison) {
     for place in [".", "wt1", "lib", "moved", ".claude", ".claude/worktrees/agent-b", "sub"] {
         let arguments = json!({"pattern": "a", "path": place, "output_mode": "count"});
         comparison.compare("grep", arguments.as_object().unwrap());
+    }
+}
+
+#[test]
+fn default_rules_about_ignored_directories_go_before() {
+    let mut comparison = Comparison::new(0x5EED_2001, IndexMode::Eager, Rules::Ours);
+    team(&mut comparison);
+    comparison.settle();
+    if listed(&comparison.report()) {
+        change(&mut comparison);
+        ask_for_each_changed(&mut comparison);
     }
 }
 

@@ -93,9 +93,17 @@ pub(crate) fn holds_rules(name: &OsStr) -> bool {
     [IGNORE, GITIGNORE, GIT].iter().any(|known| name == *known)
 }
 
+/// Names that make the directory that they are in an ignored one.
+const MARKERS: [&str; 2] = [CACHE_TAG, ENVIRONMENT_MARKER];
+
 /// Whether the name makes the directory that it is in an ignored one.
 pub(crate) fn is_marker(name: &OsStr) -> bool {
-    [CACHE_TAG, ENVIRONMENT_MARKER].iter().any(|known| name == *known)
+    MARKERS.iter().any(|known| name == *known)
+}
+
+/// Whether a directory has one of these names.
+pub(crate) fn holds_marker(dir: &Dir) -> bool {
+    MARKERS.iter().any(|marker| dir.child_stat(marker.as_ref()).is_ok())
 }
 
 /// Bytes that the compiled rules of all files from the root down to one directory take at most.

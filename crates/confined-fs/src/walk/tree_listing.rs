@@ -25,7 +25,7 @@ use crate::{
     Workspace, WorkspacePath,
     walk::{
         RuleSource, Visitor,
-        ignores::{CACHE_TAG, ENVIRONMENT_MARKER, EXCLUDE, GIT, GITIGNORE, IGNORE, LocatedDir},
+        ignores::{EXCLUDE, GIT, GITIGNORE, IGNORE, LocatedDir, holds_marker},
         walk,
     },
 };
@@ -376,7 +376,7 @@ impl Verify<'_> {
         };
         self.open(path)?;
         let dir = self.dirs.dir().ok()?;
-        if [CACHE_TAG, ENVIRONMENT_MARKER].iter().any(|marker| dir.child_stat(marker.as_ref()).is_ok()) {
+        if holds_marker(dir) {
             self.meet(FileKind::Directory, false, true);
         } else {
             self.meet(FileKind::Directory, false, false);

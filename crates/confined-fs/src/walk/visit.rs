@@ -61,7 +61,8 @@ pub struct WalkReport {
     pub ignored_dirs: usize,
     /// Entries that ignore rules left out of a walk over all depths, for a look into them without that walk.
     pub ignored_entries: IgnoredEntries,
-    /// Linked worktrees that were not entered, as met: those in an ignored directory count where it is entered.
+    /// Linked worktrees that were not entered, as met: those in an ignored directory count where it is entered. A search
+    /// that ended with a full page counts none.
     pub worktrees: usize,
     /// Limits that kept it from knowing all.
     pub limits_hit: LimitsHit,

@@ -214,7 +214,11 @@ impl ListWalk<'_> {
         if item.unreadable {
             self.report.add_unreadable(item.path().clone());
         }
-        if item.unwatched {
+        let worktree = item.unwatched && self.workspace.is_unmarked_worktree(item.path());
+        if worktree {
+            // As a walk through its parent would say, which reads all names and rules on the way to it.
+            self.report.worktrees += usize::from(self.options.ignored != Ignored::Only);
+        } else if item.unwatched {
             let visit = &mut |entry| self.visit.visit(SearchEntry::Walked(entry));
             let walked = self.workspace.walk_child(item.path(), self.options, visit);
             return self.join(walked);
