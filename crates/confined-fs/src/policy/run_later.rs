@@ -36,8 +36,8 @@ pub(crate) fn is_place_of_worktrees(relative: &Path) -> bool {
     let folders = || KEEP_WORKTREES.split(' ');
     let is_below = |rest: &str| rest.starts_with("worktrees/");
     let is_kept = |tail: &str| folders().any(|folder| tail.strip_prefix(folder).is_some_and(is_below));
-    let mut others = rules().filter(|rule| folders().all(|folder| rule.written != folder));
-    path.tails().any(is_kept) && !others.any(|rule| rule.matches(&path) || rule.rest_below(&path).is_some())
+    let mut concerned = rules().filter(|rule| rule.matches(&path) || rule.rest_below(&path).is_some());
+    path.tails().any(is_kept) && concerned.all(|rule| folders().any(|folder| rule.written == folder))
 }
 
 /// The list; the comments group it by what runs a file.
