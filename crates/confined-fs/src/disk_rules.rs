@@ -17,7 +17,6 @@ use std::path::PathBuf;
 use super::policy::StartupRules;
 use super::{AgentFile, Root, Roots};
 
-pub(super) use checkouts::Checkouts;
 pub(super) use server_files::home;
 
 use agent_files::FoundRules;

@@ -1,5 +1,6 @@
 //! One root: a directory opened once at start-up, with its rights, its rules and the name it is shown by.
 
+mod checkouts;
 mod optional_root;
 mod root_dir;
 mod root_identity;
@@ -13,11 +14,11 @@ use std::sync::{Arc, OnceLock};
 use beneath::OpenFor;
 use beneath::lexical::{lexically_normal, without_verbatim};
 
-use super::disk_rules::Checkouts;
 use super::policy::StartupRules;
 use super::stage::Layer;
 use super::{Policy, PolicyRules, Revision};
 
+pub(super) use checkouts::Checkouts;
 pub(super) use optional_root::OptionalRoot;
 pub use optional_root::RootGone;
 use optional_root::nearest;

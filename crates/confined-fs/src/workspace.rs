@@ -19,6 +19,9 @@ use super::{
 pub(super) use shared::Shared;
 pub use shared::{Opened, Workspace, WorkspaceOptions};
 
+/// Longest `HEAD` of a repository that is read, in bytes: one path.
+const MAX_HEAD: u64 = 4 << 10;
+
 impl Workspace {
     /// The roots, in the order given.
     pub fn roots(&self) -> &[Arc<Root>] {
@@ -29,6 +32,17 @@ impl Workspace {
     pub fn in_nested_root(&self, path: &WorkspacePath) -> bool {
         let nested = self.shared.roots.nested_root(path.root(), path.relative());
         nested.is_some_and(|(_, rest)| !rest.as_os_str().is_empty())
+    }
+
+    /// The checkout in the directory of `root` as text, such as `worktree agent-a, branch fix`: as it is now where its
+    /// repository is in a root, else as it was at the start. `None` where it is no top directory of a checkout, or nothing
+    /// of it may be shown.
+    pub fn checkout(&self, root: &Root) -> Option<String> {
+        let found = root.checkouts.get().filter(|found| found.top == root.canonical)?;
+        match self.shared.roots.containing(&found.git.join("HEAD"), false) {
+            Some(file) => found.text(self.read(&file, MAX_HEAD).ok().as_ref().map(|read| &*read.bytes)),
+            None => found.text(found.head.as_deref()),
+        }
     }
 
     /// Where walks of a root begin.

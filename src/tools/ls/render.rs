@@ -1,6 +1,6 @@
 //! The words of `ls`'s answer: the tree, two spaces a level, and what it leaves out.
 
-use std::{fmt::Write as _, sync::Arc};
+use std::fmt::Write as _;
 
 use confined_fs::{Entry, FileKind, Root, Visibility, WorkspacePath, stop::StopReason};
 use text_file::file_size;
@@ -126,7 +126,7 @@ impl Tree {
 }
 
 /// The checkout of a root as text; nothing of an untrusted one, where names of branches are the words of others.
-pub(super) fn checkout(cx: &CallContext, root: &Arc<Root>) -> Option<String> {
+pub(super) fn checkout(cx: &CallContext, root: &Root) -> Option<String> {
     cx.workspace.checkout(root).filter(|_| !root.is_untrusted())
 }
 

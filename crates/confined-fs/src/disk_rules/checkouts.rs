@@ -12,15 +12,15 @@
 use std::collections::HashSet;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use beneath::lexical::{base_of, strip_base, without_verbatim};
 use beneath::{FileKind, OpenFor};
 
-use crate::path::{is_invisible, name_of};
+use crate::path::name_of;
 use crate::policy::is_place_of_worktrees;
+use crate::root::Checkouts;
 use crate::walk::{GIT, gitdir_of, names_worktree};
-use crate::{Dir, Root, Workspace, escape_name};
+use crate::{Dir, Root};
 
 use super::repository;
 
@@ -28,57 +28,6 @@ use super::repository;
 const MAX_WORKTREES: usize = 256;
 /// Longest file of a repository that is read, in bytes: far more than any path, and than most configurations.
 const MAX_BYTES: u64 = 64 << 10;
-/// Longest branch that is shown, in bytes.
-const MAX_BRANCH: usize = 100;
-
-/// The checkout that holds a root, and the others of its repository, all by paths without links.
-#[derive(Debug)]
-pub(crate) struct Checkouts {
-    /// The top directory of the one that holds the root.
-    pub(crate) top: PathBuf,
-    /// The top directories of the others.
-    pub(crate) others: Vec<PathBuf>,
-    /// Where worktrees are below the root that are judged from their own top.
-    pub(super) judged_alone: HashSet<PathBuf>,
-    /// Its git directory: that of the repository, or of a worktree in it.
-    git: PathBuf,
-    is_linked: bool,
-    /// The content of `HEAD` at the start.
-    head: Option<Vec<u8>>,
-}
-
-impl Workspace {
-    /// The checkout in the directory of `root` as text, such as `worktree agent-a, branch fix`: as it is now where its
-    /// repository is in a root, else as it was at the start. `None` where it is no top directory of a checkout, or nothing
-    /// of it may be shown.
-    pub fn checkout(&self, root: &Arc<Root>) -> Option<String> {
-        let found = root.checkouts.get().filter(|found| found.top == root.canonical)?;
-        let name = found.top.file_name().filter(|_| found.is_linked);
-        let now = self.shared.roots.containing(&found.git.join("HEAD"), false);
-        let head = now.map_or(found.head.clone(), |file| Some(self.read(&file, MAX_BYTES).ok()?.bytes));
-        let worktree = name.map(|name| format!("worktree {}", escape_name(name)));
-        let parts: Vec<String> = worktree.into_iter().chain(head.map(|head| head_text(&head))).collect();
-        (!parts.is_empty()).then(|| parts.join(", "))
-    }
-}
-
-/// The text for the content of a `HEAD`. A sentence is no name of a branch (git-check-ref-format(1)): it would be an
-/// instruction to a model in the words of this server. With reftable the name there is `.invalid`.
-fn head_text(content: &[u8]) -> String {
-    let head = str::from_utf8(content).unwrap_or_default().trim_end_matches(['\r', '\n']);
-    let is_plain = |c: char| !(c.is_whitespace() || c.is_control() || is_invisible(c) || "~^:?*[\\".contains(c));
-    let is_part = |part: &str| !part.is_empty() && !part.starts_with('.');
-    match head.strip_prefix("ref: refs/heads/") {
-        Some(name) if name.len() <= MAX_BRANCH && name.chars().all(is_plain) && name.split('/').all(is_part) => {
-            format!("branch {name}")
-        }
-        None if matches!(head.len(), 40 | 64) && head.bytes().all(|byte| byte.is_ascii_hexdigit()) => {
-            format!("detached at {}", &head[..7])
-        }
-        _ => "branch not shown".to_owned(),
-    }
-}
-
 /// The checkouts of the repository that `root` is in. `None` where it is in none, or one that cannot be read: git's files
 /// never keep the server from starting.
 pub(super) fn find(root: &Root) -> Option<Checkouts> {
