@@ -149,7 +149,6 @@ fn run(barrier: Barrier, family: &str) {
     println!("{} attacks", cases.len());
     let mut complaints: Vec<String> = cases.iter().filter_map(|case| world.attack(case).err()).collect();
     complaints.extend(world.compare().err());
-    world.alive();
     assert!(
         complaints.is_empty(),
         "{barrier:?}: {} of {} succeeded\n{}",
@@ -157,6 +156,7 @@ fn run(barrier: Barrier, family: &str) {
         cases.len(),
         complaints.join("\n")
     );
+    world.alive();
 }
 
 macro_rules! families {

@@ -44,14 +44,18 @@ const FORGED: &[&str] = &[
     ".claude/worktrees",
     // Nothing was there at the start.
     ".claude/worktrees/late",
-    // The honest one by names that some file systems take for its own.
-    ".claude/worktrees/HONEST",
+    // The honest one by names that are close to its own.
     ".claude/worktrees/honest.",
     ".claude/worktrees/honest\u{200b}",
-    ".Claude/worktrees/honest",
-    ".claude/Worktrees/honest",
     "sub/.claude/worktrees/honest",
     ".claude/worktrees/honest2",
+    // Where case does not count, these are the honest one, whose protected files they lead to.
+    #[cfg(unix)]
+    ".claude/worktrees/HONEST",
+    #[cfg(unix)]
+    ".Claude/worktrees/honest",
+    #[cfg(unix)]
+    ".claude/Worktrees/honest",
 ];
 
 /// Paths in a worktree that are protected in each root.
@@ -203,6 +207,12 @@ pub(super) fn cases() -> Vec<Case> {
     }
     for path in PROTECTED {
         cases.extend(creations(&format!("{WORKTREE}/{path}")));
+    }
+    for spelling in [".claude/worktrees/HONEST", ".Claude/worktrees/honest", ".claude/Worktrees/honest"] {
+        for path in [".git", ".Git", ".claude/settings.json", ".vscode/tasks.json", "agent_secret/x", ".env"] {
+            cases.extend(creations(&format!("{spelling}/{path}")));
+        }
+        cases.extend(removals(spelling));
     }
     for path in ["", "/.git", "/.claude", "/.claude/settings.json", "/.vscode/tasks.json"] {
         cases.extend(removals(&format!("{WORKTREE}{path}")));
