@@ -28,6 +28,8 @@ const MAX_CONTENT_TOTAL: usize = 8 << 20;
 const MAX_CONTENT: usize = 2 << 20;
 /// Contents kept of one file that were seen before the last one.
 const MAX_EARLIER: usize = 32;
+/// Callers of whom it is known which content of a file they were shown whole.
+const MAX_CALLERS: usize = 32;
 /// Files remembered in memory.
 const MAX_FILES: usize = 20_000;
 /// Files whose paths are kept, for [`Ledger::recent`].
@@ -50,6 +52,8 @@ pub struct Seen {
     pub revision: Revision,
     /// The content, where it was small and is still kept.
     pub content: Option<Arc<[u8]>>,
+    /// Whether this server made it.
+    pub is_made: bool,
     /// Who made it with this server, as far as that is known.
     pub by: Option<Arc<str>>,
     /// How often the file had been read from its first line when this was first seen.
@@ -59,7 +63,7 @@ pub struct Seen {
 impl Seen {
     /// As the state folder has it.
     fn elsewhere(revision: Revision) -> Self {
-        Self { revision, content: None, by: None, reads: 0 }
+        Self { revision, content: None, is_made: false, by: None, reads: 0 }
     }
 
     /// Whether `bytes` begin with what was seen, up to the end of one of their lines.
@@ -80,6 +84,13 @@ pub struct KnownStates {
     pub reads: u32,
     /// Whether a caller that is not counted there knows the file, too: it made it, or changed it by another program.
     pub has_other: bool,
+}
+
+impl KnownStates {
+    /// Whether more than one caller may know the file.
+    pub fn is_shared(&self) -> bool {
+        self.reads + u32::from(self.has_other) > 1
+    }
 }
 
 /// Remembers sightings; shared by all calls of a session.
@@ -129,6 +140,8 @@ struct ReadRecord {
     /// Whether a caller that is not counted there knows it, too: it made it before anybody read it, or changed it elsewhere.
     has_other: bool,
     showings: Showings,
+    /// The content that each caller was last shown whole, or has made of that itself.
+    whole: HashMap<Option<Arc<str>>, Revision>,
     written: SystemTime,
     used: u64,
 }
@@ -268,7 +281,7 @@ impl Ledger {
         memory.refused.retain(|(refused, ..)| *refused != key);
         if let Some(sighting) = memory.files.get_mut(&key) {
             sighting.has_other |= sighting.reads == 0;
-            sighting.seen.by = by.cloned();
+            (sighting.seen.is_made, sighting.seen.by) = (true, by.cloned());
         }
     }
 
@@ -285,16 +298,18 @@ impl Ledger {
     /// The file at the real path `path` was found at a content that nobody was shown, and is about to be changed.
     pub fn found(&self, path: &WorkspacePath, revision: Revision, content: &[u8]) {
         let mut memory = self.memory();
-        let Some(sighting) = memory.files.get_mut(&Key::of(path)) else { return };
+        let known = memory.files.get_mut(&Key::of(path));
+        let Some(sighting) = known.filter(|known| known.seen.revision != revision) else { return };
         let before = sighting.size();
         sighting.pass_seen();
-        if sighting.earlier.iter().all(|one| one.revision != revision) && content.len() <= MAX_CONTENT {
+        if sighting.earlier.back().is_none_or(|one| one.revision != revision) && content.len() <= MAX_CONTENT {
+            sighting.earlier.retain(|one| one.revision != revision);
             let content = Some(Arc::from(content));
             sighting.earlier.push_back(Seen { content, reads: sighting.reads, ..Seen::elsewhere(revision) });
         }
         sighting.has_other = true;
-        let added = sighting.size() - before;
-        memory.content += added;
+        let after = sighting.size();
+        memory.content = memory.content + after - before;
     }
 
     /// As [`Self::states`], as far as processes with this state folder have seen them within a day and `content` has them.
@@ -353,6 +368,41 @@ impl Ledger {
         }
     }
 
+    /// `by` has the whole file at the real path `path` at `revision`: it was shown, or all was that has changed since it
+    /// `was` at that other one, which counts only for who had it whole then.
+    pub fn showed_whole(&self, path: &WorkspacePath, by: Option<&Arc<str>>, was: Option<Revision>, revision: Revision) {
+        let mut memory = self.memory();
+        let Some(whole) = memory.files.get_mut(&Key::of(path)).map(|sighting| &mut sighting.whole) else { return };
+        if was.is_none() || whole.get(&by.cloned()) == was.as_ref() {
+            if whole.len() >= MAX_CALLERS {
+                whole.clear();
+            }
+            whole.insert(by.cloned(), revision);
+        }
+    }
+
+    /// The change from the revision `was` to `revision` of the file at the real path `path`, by whoever, was not shown to `by`
+    /// after all.
+    pub fn not_shown(&self, path: &WorkspacePath, by: Option<&Arc<str>>, was: Revision, revision: Revision) {
+        self.showed_whole(path, by, Some(revision), was);
+        self.memory().files.entry(Key::of(path)).and_modify(|sighting| sighting.has_other = true);
+    }
+
+    /// The file at the real path `old` was moved to `new`, where it counts as shown whole to the same callers.
+    pub fn moved(&self, old: &WorkspacePath, new: &WorkspacePath) {
+        let mut memory = self.memory();
+        let whole = memory.files.get(&Key::of(old)).map(|sighting| sighting.whole.clone()).unwrap_or_default();
+        memory.files.entry(Key::of(new)).and_modify(|sighting| sighting.whole = whole);
+    }
+
+    /// The revision at which `by` was last shown the whole file at the real path `path`, where it is another one by now and
+    /// not by `by` alone.
+    pub fn whole_before(&self, path: &WorkspacePath, by: Option<&Arc<str>>) -> Option<Revision> {
+        let memory = self.memory();
+        let sighting = memory.files.get(&Key::of(path))?;
+        sighting.whole.get(&by.cloned()).copied().filter(|whole| *whole != sighting.seen.revision)
+    }
+
     /// Whether `lines` of the file at the real path `path` were shown at `revision` and no other one. What another process
     /// with this state folder saw of it, it saw whole.
     pub fn shows_only(&self, path: &WorkspacePath, revision: Revision, lines: &Range<usize>) -> bool {
@@ -400,8 +450,10 @@ impl ReadRecords {
         earlier.drain(..earlier.len().saturating_sub(MAX_EARLIER));
         let content = content.filter(|bytes| bytes.len() <= MAX_CONTENT);
         let content = content.map(|bytes| held.unwrap_or_else(|| Arc::from(bytes)));
-        let (by, reads) = if is_same { (record.seen.by.take(), record.seen.reads) } else { (None, record.reads) };
-        record.seen = Seen { revision, content, by, reads };
+        if !is_same {
+            record.seen = Seen { reads: record.reads, ..Seen::elsewhere(revision) };
+        }
+        record.seen.content = content;
         record.used = self.clock;
         // Not at every look: the state file would grow with each.
         let is_written = is_same && now.duration_since(record.written).is_ok_and(|age| age < RENEW);
@@ -457,6 +509,7 @@ impl ReadRecord {
             reads: 0,
             has_other: false,
             showings: Showings::default(),
+            whole: HashMap::new(),
             written: UNIX_EPOCH,
             used: 0,
         }

@@ -21,6 +21,7 @@ use super::{
     commit::{Undoable, commit_files},
     introduced_problems::{ChangedText, IntroducedProblems},
     match_words::{kept, layout},
+    read_before_write,
     shown_diff::{self, BRIEF, ShownDiff},
 };
 use crate::session::Cost;
@@ -235,7 +236,7 @@ fn answer(
     for change in changes {
         let revision = revision(change);
         let diff = change.diff(DiffExtent::Brief(0));
-        let file = FileOutput {
+        let mut file = FileOutput {
             change: change.kind.name().to_owned(),
             path: change.path.to_string(),
             from: change.from.as_ref().map(ToString::to_string),
@@ -248,6 +249,7 @@ fn answer(
         let rev = revision.map(|revision| format!(", rev {}", revision.short())).unwrap_or_default();
         let line = noted(format!("{} {from}{}{rev}", change.kind.letter(), file.path), &file.notes);
         let _ = write!(text, "\n{line}");
+        read_before_write::note_unseen(cx, &change.real, &mut text, &mut file.notes);
         files.push(file);
     }
     let room = CallContext { budget: cx.budget.less(&text).less(&problem_text), ..cx.clone() };

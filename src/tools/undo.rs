@@ -135,10 +135,11 @@ fn no_own_change(cx: &CallContext) -> ToolError {
         .hint(format!("leave it as it is, or pass path={path} to take it back"))
 }
 
-/// The note on what was done through this server by a caller who may be another one.
-fn whose(cx: &CallContext) -> Option<String> {
+/// The note on changes of these paths, as far as more than one caller may know them and they cannot be told apart.
+fn whose<'p>(cx: &CallContext, mut paths: impl Iterator<Item = &'p WorkspacePath>) -> Option<String> {
     let by = cx.by.as_ref().filter(|_| !cx.is_individual)?;
-    Some(format!("(made through {by}, whose callers cannot be told apart)"))
+    let is_shared = paths.any(|path| cx.session.ledger.states(path).is_shared());
+    is_shared.then(|| format!("(made through {by}, whose callers cannot be told apart)"))
 }
 
 fn no_change(of: &str) -> ToolError {
@@ -178,7 +179,7 @@ fn plan_revert(
             done: format!("Reverted {what}"),
             reverted: last.tool,
             others: BTreeMap::new(),
-            whose: whose(cx).filter(|_| last.by.is_empty()),
+            whose: whose(cx, plan.paths.iter()).filter(|_| last.by.is_empty()),
             undoable,
             takes_back: Some((last.session, last.number)),
             plan,
@@ -233,12 +234,12 @@ fn plan_return(
     // Whoever changed it after this caller did is worth more than that it was changed.
     plan.skipped.retain(|left| !since.others.contains_key(&left.path.to_string()));
     Ok(PlannedReturn {
+        whose: whose(cx, plan.paths.iter()),
         plan,
         order: format!("Go back to {where_to}"),
         done: format!("Went back to {where_to} (undo takes this back)"),
         reverted: "undo".to_owned(),
         others: since.others,
-        whose: whose(cx),
         undoable: Undoable::Yes,
         takes_back: None,
     })
@@ -295,7 +296,7 @@ impl PlannedUndo {
     /// `text` with the diff, and the problems that came back with a former content.
     fn answer(&self, cx: &CallContext, mut text: String, introduced: IntroducedProblems) -> Answer {
         let shown = ShownDiff::of(&introduced.leave_room(cx), self.path(), &self.diff, 0);
-        let whose = whose(cx).filter(|_| self.last.by.is_empty());
+        let whose = whose(cx, [self.path()].into_iter()).filter(|_| self.last.by.is_empty());
         text.extend(whose.iter().map(|whose| format!("\n{whose}")));
         if !shown.block.is_empty() {
             let _ = write!(text, "\n\n{}", shown.block);

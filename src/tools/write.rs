@@ -248,6 +248,10 @@ impl PlannedWrite {
             _ => format!("Replaced: {total}, rev {rev}"),
         };
         let mut text = noted(text, &notes);
+        if self.request.mode != Mode::Append {
+            cx.session.ledger.showed_whole(real, cx.by.as_ref(), None, committed.revision);
+        }
+        read_before_write::note_unseen(cx, real, &mut text, &mut notes);
         if let Some(shown) = shown.as_ref().filter(|shown| !shown.text.is_empty()) {
             let _ = write!(text, "\n\n{}", shown.block);
             notes.extend(shown.hidden.clone());

@@ -3,6 +3,7 @@
 
 mod names;
 mod undo;
+mod unseen;
 
 use std::collections::BTreeSet;
 

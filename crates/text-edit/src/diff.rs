@@ -20,6 +20,8 @@ pub enum DiffExtent {
     /// At most so many lines of hunks, their `@@` lines counted, and one unchanged line around each change: a model
     /// pays for each line and knows the place that it asked to change.
     Brief(usize),
+    /// All of it without any unchanged line, so that the `@@` lines name just those that changed.
+    Lines,
 }
 
 impl DiffExtent {
@@ -28,6 +30,7 @@ impl DiffExtent {
         match self {
             Self::Full => (3, usize::MAX),
             Self::Brief(lines) => (1, lines),
+            Self::Lines => (0, usize::MAX),
         }
     }
 }

@@ -212,6 +212,7 @@ impl PatchedFiles {
                 return Some(error);
             }
             cx.session.ledger.found(&file.real, revision, bytes);
+            cx.session.ledger.not_shown(&file.real, cx.by.as_ref(), Revision::of(&was), revision);
             None
         })
     }

@@ -1,5 +1,7 @@
 //! The seen-and-unchanged check before a file is changed.
 
+mod unseen_change;
+
 use std::sync::Arc;
 
 use confined_fs::{
@@ -18,6 +20,8 @@ use super::{
     decode_memory::DecodeMemory,
     error::{Kind, ToolError},
 };
+
+pub(crate) use unseen_change::note_unseen;
 
 /// Files up to which what was seen of them counts at their new paths, too.
 const MAX_CARRIED: usize = 100;
@@ -77,7 +81,9 @@ impl Outdated {
     /// The error as it is sent: where it shows all that changed, the file counts as seen from then on.
     fn answered(self, cx: &CallContext, now: &Snapshot) -> ToolError {
         if self.is_shown {
+            let was = cx.session.ledger.seen(&now.path).map(|seen| seen.revision);
             cx.session.ledger.saw(&now.path, now.revision, Some(&now.bytes));
+            cx.session.ledger.showed_whole(&now.path, cx.by.as_ref(), was, now.revision);
         }
         self.error
     }
@@ -161,9 +167,12 @@ fn changed(cx: &CallContext, asked: &WorkspacePath, now: &Snapshot, seen: &Seen)
 
 /// Makers that an answer names.
 const NAMED: usize = 3;
+/// A caller of this session who has no name.
+pub(crate) const SOMEBODY: &str = "another caller";
 
 /// Who made the file at the real path `real` what it is at `revision`, and all that came after the content `was` where that
-/// is known, after `lead` as the end of a clause; empty where nobody is known.
+/// is known, after `lead` as the end of a clause; empty where nobody is known. Without a `lead` it is nobody that this
+/// caller knows, even if they have the same name.
 pub(crate) fn by(
     cx: &CallContext,
     real: &WorkspacePath,
@@ -180,10 +189,10 @@ pub(crate) fn by(
     let is_known = states.last().is_some_and(|last| last.revision == revision && last.by.is_some());
     let other = || cx.session.history.other_maker(real, revision).map(Arc::from);
     for name in known.chain((!is_known).then(other).flatten()) {
-        let is_own = cx.is_individual && cx.by.as_ref() == Some(&name);
-        // A model need not know what its own thread is called.
-        let name = if is_own { "you".into() } else { name };
-        if !names.contains(&name) {
+        let is_own = cx.by.as_ref() == Some(&name);
+        // A model need not know what its own thread is called; what all callers are called says nothing.
+        let name = if is_own && cx.is_individual { "you".into() } else { name };
+        if !names.contains(&name) && (!is_own || cx.is_individual || lead.is_empty()) {
             names.push(name);
         }
     }
@@ -389,6 +398,7 @@ pub(crate) fn carry_seen(cx: &CallContext, tree: &Tree, to: &WorkspacePath) {
         {
             cx.session.ledger.saw(&new, seen.revision, seen.content.as_deref());
             cx.session.ledger.showed(&new, Some(seen.revision), [ALL_LINES]);
+            cx.session.ledger.moved(&old, &new);
         }
     }
 }

@@ -117,9 +117,9 @@ fn try_commit(
     };
     let record = |committed: &Committed| {
         let Some(Begun { before, changes, pending, .. }) = begun.get() else { return };
+        let was = before.map(|(former, _)| shown_before.unwrap_or(former.revision));
         if *changes {
-            let before = before.map(|(former, _)| shown_before.unwrap_or(former.revision));
-            record_written(cx, tool, &path, before, content.shown_revision(), &committed.made);
+            record_written(cx, tool, &path, was, content.shown_revision(), &committed.made);
         }
         cx.session.history.restored(&path, &content);
         if *changes && before.is_none_or(|(_, usable)| usable) {
@@ -129,6 +129,7 @@ fn try_commit(
             cx.session.history.made(pending, change, undoable);
         }
         cx.session.ledger.made(&committed.path, committed.revision, content.shown(), cx.by.as_ref());
+        cx.session.ledger.showed_whole(&committed.path, cx.by.as_ref(), was, committed.revision);
     };
     let committed = guard.commit_noting(&content, approval, keep, record)?;
     let Some(Begun { pending, note, .. }) = begun.into_inner() else { return Ok(committed.map(|done| (done, None))) };

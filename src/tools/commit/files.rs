@@ -256,12 +256,13 @@ fn add<'c>(
             let record = (!is_unchanged).then(|| record.former(before).new_content(content.revision()));
             let report = move || {
                 let revision = content.shown_revision();
+                let was = before.map(|before| shown.unwrap_or(before.revision));
                 cx.session.ledger.made(path, revision, content.shown(), cx.by.as_ref());
+                cx.session.ledger.showed_whole(path, cx.by.as_ref(), was, revision);
                 if is_unchanged {
                     return ((path.clone(), Some(revision)), None);
                 }
-                let shown = before.map(|before| shown.unwrap_or(before.revision));
-                record_written(cx, tool, path, shown, revision, &[]);
+                record_written(cx, tool, path, was, revision, &[]);
                 cx.session.history.restored(path, &content);
                 let effect = Effect::Wrote { path: path.clone(), before, after: content.state() };
                 ((path.clone(), Some(revision)), Some(effect))

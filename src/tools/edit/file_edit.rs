@@ -100,7 +100,8 @@ impl FileEdit {
         if !read_before_write::is_elsewhere(was, old.text(), planned.file_text()) {
             return None;
         }
-        cx.session.ledger.found(self.target.path(), Revision::of(old.bytes()), old.bytes());
+        let now = Revision::of(old.bytes());
+        cx.session.ledger.not_shown(self.target.path(), cx.by.as_ref(), Revision::of(was), now);
         Some(planned)
     }
 
@@ -202,6 +203,7 @@ impl FileEdit {
 
     fn splice(self: &Arc<Self>, cx: &CallContext, now: Snapshot) -> Result<PlannedEdit, ToolError> {
         let (revision, size) = (now.revision, now.bytes.len() as u64);
+        cx.session.ledger.found(self.target.path(), revision, &now.bytes);
         let old = Document::decode(now.bytes, None)
             .map_err(|error| self.label(read_before_write::not_text(&self.path, size, revision, &error)))?;
         let now = FileNow { path: &self.path, real: self.target.path(), document: &old, revision };

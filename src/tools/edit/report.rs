@@ -20,6 +20,7 @@ use super::{
         fence::fenced,
         introduced_problems::{ChangedText, IntroducedProblems},
         match_words::{endings, kept, other_encoding},
+        read_before_write,
         shown_diff::{self, ShownDiff, hunk_lines},
     },
     cells,
@@ -113,6 +114,7 @@ impl PlannedEdit {
             (false, false) => "Edited",
         };
         let mut text = noted(format!("{done}: {}{}", self.amount(), report.rev()), &notes);
+        read_before_write::note_unseen(cx, real, &mut text, &mut notes);
         let _ = write!(text, "\n\n{}{}", shown.block, report.introduced.text);
         notes.extend(shown.hidden);
         let facts = report.facts(shown.cut_lines);
@@ -363,6 +365,7 @@ impl<'p> FileReport<'p> {
         let facts = self.facts(shown.cut_lines);
         let mut notes = self.notes.clone();
         let mut text = noted(self.line(), &notes);
+        read_before_write::note_unseen(cx, self.file.real(), &mut text, &mut notes);
         let diff = TruncatedDiff { text: shown.text, cut_lines: shown.cut_lines };
         // What is fenced is fenced with all of the others.
         let lines = diff.with_note();

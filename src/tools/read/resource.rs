@@ -60,6 +60,7 @@ fn read_plain(cx: &CallContext, mut source: Source, limit: usize) -> Result<Reso
         let revision = known.unwrap_or_else(|| Revision::of(document.bytes()));
         cx.session.ledger.saw(real, revision, Some(document.bytes()));
         cx.session.ledger.showed(real, Some(revision), [ALL_LINES]);
+        cx.session.ledger.showed_whole(real, cx.by.as_ref(), None, revision);
     }
     let text = document.text();
     let text = if cx.workspace.is_untrusted(real) { fence(text) } else { text.to_owned() };

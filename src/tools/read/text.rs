@@ -42,6 +42,9 @@ pub(super) fn read_text(cx: &CallContext, request: &FileRequest, mut source: Sou
     let changes = document.as_ref().and_then(|document| changes(cx, request, &source.file, &page.properties, document));
     let is_from_start = changes.is_some() || page.window.shown.first().is_none_or(|shown| shown.start == 0);
     let shown = page.window.shown.clone();
+    // Also where a caller that has an earlier state is shown only what has changed.
+    let is_whole = !page.window.full && request.columns().is_none() && page.window.kept == page.properties.total;
+    let by = cx.by.clone();
     // A diff has numbers of both revisions, what a cut left out is named by its lines.
     let of_two: Vec<Range<usize>> = changes.iter().flat_map(|changes| hunk_lines(&changes.text)).collect();
     let named: Vec<Range<usize>> = page.outline.iter().flat_map(|outline| numbers(outline)).collect();
@@ -49,6 +52,9 @@ pub(super) fn read_text(cx: &CallContext, request: &FileRequest, mut source: Sou
         let pending = revision.and_then(|revision| record_of(real.clone(), revision, document)(ledger));
         if is_from_start {
             ledger.count_reading(&real);
+        }
+        if let Some(revision) = revision.filter(|_| is_whole) {
+            ledger.showed_whole(&real, by.as_ref(), None, revision);
         }
         if revision.is_some() {
             ledger.showed(&real, revision, shown.into_iter().chain(named));

@@ -9,13 +9,11 @@ use std::{
 use confined_fs::{EntryState, FileState, Revision, Workspace, WorkspacePath};
 
 use super::{
-    super::{CallContext, Kind, ToolError, commit::ChangedPart, context::shown},
+    super::{CallContext, Kind, ToolError, commit::ChangedPart, context::shown, read_before_write::SOMEBODY},
     disk::DiskOfCall,
 };
 use crate::session::history::{Effect, FormerEntry, JournalRecord, MadeChange, RecordKind, UndoableChange};
 
-/// A caller of this session who has no name.
-const SOMEBODY: &str = "another caller";
 /// Checkpoints that an error names.
 const NAMED: usize = 5;
 

@@ -73,6 +73,7 @@ pub(super) fn check(
         "the change is shown below and counts as read; write content that has it, or repeat the same call to undo it";
     if is_whole {
         cx.session.ledger.saw(real, revision, Some(now.bytes()));
+        cx.session.ledger.showed_whole(real, cx.by.as_ref(), Some(known.seen[*base].revision), revision);
     } else {
         hint = "the change is shown below in part; read the file and write content that has it, or repeat the same call to \
             undo it";
@@ -112,7 +113,7 @@ fn unknown_since(known: &KnownStates, (now, revision): (&[u8], Revision), new: &
     }
     let base =
         (nearest.1).filter(|(_, base)| is_made_from(base, &new) && is_undone(base, &now, &new)).map(|(at, _)| at);
-    if known.reads + u32::from(known.has_other) < 2 {
+    if !known.is_shared() {
         return Vec::from_iter(base);
     }
     let current = known.seen.iter().find(|state| state.revision == revision);

@@ -168,6 +168,7 @@ impl WriteRequest {
             return Err(at.stale(cx, path, &now));
         }
         let now = checked(now)?;
+        cx.session.ledger.found(self.target.path(), now.revision, &now.bytes);
         let base = Base::Revision(now.revision);
         let planned = match self.mode {
             Mode::Append => appended(path, now.bytes, now.revision, &self.content, self.encoding)?,
