@@ -67,9 +67,7 @@ enum Stopped {
 
 fn run(name: &str, request: &SetupRequest, folders: &Folders<'_>) -> Result<String, Stopped> {
     let target = target(name, request, folders).map_err(Stopped::Usage)?;
-    if (request.write || request.remove)
-        && let Some(why) = target.by_hand()
-    {
+    if let Some(why) = target.by_hand().filter(|_| request.write || request.remove) {
         return Err(Stopped::Usage(why));
     }
     if request.remove {

@@ -154,7 +154,7 @@ const USUAL: Client = Client {
     check: "",
 };
 
-const NOT_KNOWN: (&str, &str) = ("a folder that is not known", "not tried");
+const NOT_KNOWN: (&str, &str) = ("an unknown folder", "not tried");
 
 const CLAUDE_JSON: &str = "$CLAUDE_CONFIG_DIR/.claude.json|~/.claude.json";
 const CLAUDE_SETTINGS: ScopePlaces = &[
@@ -377,7 +377,7 @@ pub(super) const CLIENTS: &[Client] = &[
         starts_in: &[("the first folder of the workspace", "source: <https://github.com/RooCodeInc/Roo-Code>")],
         open_project: OpenProject::CurrentDirectory,
         project_folder: "${workspaceFolder}",
-        project_approval: OPEN_AGAIN,
+        project_approval: START_AGAIN,
         ..EDITOR
     },
     Client { id: "windsurf", title: "Windsurf", files: &[(User, "~/.codeium/windsurf/mcp_config.json")], ..EDITOR },
@@ -385,7 +385,7 @@ pub(super) const CLIENTS: &[Client] = &[
         id: "kiro",
         title: "Kiro",
         files: &[(User, "~/.kiro/settings/mcp.json"), (Project, "./.kiro/settings/mcp.json")],
-        project_approval: OPEN_AGAIN,
+        project_approval: START_AGAIN,
         starts_in: &[("its own folder, or the project in the CLI", KIRO), ("the folder of the workspace", KIRO)],
         ..EDITOR
     },
@@ -436,25 +436,22 @@ pub(super) const CLIENTS: &[Client] = &[
     Client { id: "other", title: "Any other client", files: &[(User, "")], ..EDITOR },
 ];
 
-const OPEN_AGAIN: &str = "each person opens the project again";
+const START_AGAIN: &str = "start the client again, or reload its servers";
+const TRUST: &str = "start it in the project, and trust the folder if it asks";
 const KIRO: &str = "<https://github.com/kirodotdev/Kiro/issues/10486>";
 
 /// A client with a window, which may be started anywhere.
 const EDITOR: Client = Client {
     head: "{}",
     own_tools: Err("no file of it does so"),
-    approval: "start the client again, or reload its list of MCP servers",
+    approval: START_AGAIN,
     check: "its list of MCP servers shows the tools",
     ..USUAL
 };
 
 /// A client that a person starts in the project.
-const TERMINAL: Client = Client {
-    open_project: OpenProject::CurrentDirectory,
-    approval: "start it again",
-    project_approval: "each person starts it in the project, and trusts the folder if it asks",
-    ..EDITOR
-};
+const TERMINAL: Client =
+    Client { open_project: OpenProject::CurrentDirectory, approval: TRUST, project_approval: TRUST, ..EDITOR };
 
 const OPENCODE: Client = Client {
     id: "opencode",

@@ -90,8 +90,8 @@ fn folders() -> String {
             _ if client.splits_tools() => "its five paths, from there".to_owned(),
             (EntryScope::Project, _) => format!("`{0}` or `{0}/DIR`", client.project_folder),
             (_, OpenProject::CurrentDirectory) => "nothing, or absolute folders".to_owned(),
-            (_, OpenProject::Here) => "absolute folders, unless given the current one".to_owned(),
-            (_, OpenProject::Unknown) => "absolute folders: `setup` asks for them".to_owned(),
+            (_, OpenProject::Here) => "absolute folders".to_owned(),
+            (_, OpenProject::Unknown) => "absolute folders, asked for".to_owned(),
         };
         let (folder, known) = client.start(scope);
         let _ = writeln!(out, "| {} | {} | {folder} | {names} | {known} |", client.title, scope.name());

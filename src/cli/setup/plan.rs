@@ -43,14 +43,10 @@ impl SetupTarget<'_> {
 
     /// Why a person has to paste the entry, and what; `None` where it can be written.
     pub(super) fn by_hand(&self) -> Option<String> {
-        let (why, place) = match self.client.format {
-            Format::Yaml(_) => ("setup writes no YAML", format!(" into {}", self.path.display())),
-            _ if self.path.as_os_str().is_empty() => {
-                ("the file of this client is not known", " into it, or name it with --file".to_owned())
-            }
-            _ => return None,
-        };
-        Some(format!("{why}: paste what `rootbound setup {}` prints{place}", self.client.id))
+        let (path, is_yaml) = (self.path.display().to_string(), matches!(self.client.format, Format::Yaml(_)));
+        let place = if path.is_empty() { "its file, or name that with --file" } else { &path };
+        let why = "setup does not write the file of this client: paste what `rootbound setup";
+        (is_yaml || path.is_empty()).then(|| format!("{why} {}` prints into {place}", self.client.id))
     }
 
     /// The change that adds the entries, or brings them up to date.
