@@ -18,11 +18,10 @@ mod move_path;
 mod present;
 mod read;
 mod resources;
-pub(crate) mod restore;
 pub(crate) mod staged;
 #[cfg(all(test, unix))]
 mod tests;
-mod undo;
+pub(crate) mod undo;
 mod wait;
 mod write;
 

@@ -16,7 +16,7 @@ use crate::{
     tools::{
         Kind, ToolError,
         answer::utc,
-        restore::{self as bring_back, HistoryPoint, diff_from, restore_to},
+        undo::restore::{self as bring_back, HistoryPoint, diff_from, restore_to},
     },
 };
 

@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 use crate::session::Session;
 
-use super::{AnswerBudget, CallContext, Content, Group, Kind, Plan, Preview, Selection, ToolError, Toolbox, restore};
+use super::{AnswerBudget, CallContext, Content, Group, Kind, Plan, Preview, Selection, ToolError, Toolbox, undo};
 
 struct Tools {
     _root: TempDir,
@@ -270,9 +270,9 @@ fn delete_refuses_once_a_file_that_was_read_as_text_and_is_binary_by_now() {
 #[test]
 fn restore_needs_a_revision_and_a_history() {
     let tools = Tools::with(&[("a.txt", "one\n")]);
-    let error = restore::restore(&tools.cx, "a.txt", Some("xyz")).unwrap_err();
+    let error = undo::restore::restore(&tools.cx, "a.txt", Some("xyz")).unwrap_err();
     assert_eq!((error.kind(), error.text().contains("xyz")), (Kind::InvalidInput, true), "{}", error.text());
-    let error = restore::restore(&tools.cx, "a.txt", None).unwrap_err();
+    let error = undo::restore::restore(&tools.cx, "a.txt", None).unwrap_err();
     assert_eq!(error.kind(), Kind::NotFound, "{}", error.text());
     assert!(error.text().contains("the history has no content of a.txt"), "{}", error.text());
 }

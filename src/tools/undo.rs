@@ -6,6 +6,7 @@
 mod disk;
 mod plan;
 mod planner;
+pub(crate) mod restore;
 mod revert;
 mod since;
 mod virtual_tree;

@@ -12,19 +12,21 @@ use text_edit::TruncatedDiff;
 use text_file::Document;
 
 use super::{
-    CallContext, Kind, ToolError,
-    answer::{count, noted},
-    commit::{self, EntriesAre, Undoable},
-    introduced_problems::{ChangedText, IntroducedProblems},
-    shown_diff,
-    undo::{DiffDirection, UndoPlan, changes_since, skipped_headline},
+    super::{
+        CallContext, Kind, ToolError,
+        answer::{count, noted},
+        commit::{self, EntriesAre, Undoable},
+        introduced_problems::{ChangedText, IntroducedProblems},
+        shown_diff,
+    },
+    DiffDirection, UndoPlan, changes_since, skipped_headline,
 };
 use crate::session::{
     Session,
     history::{FormerEntry, JournalRecord, RecordKind},
 };
 
-pub(crate) use super::undo::HistoryPoint;
+pub(crate) use super::HistoryPoint;
 
 /// Fewer digits of a revision are not taken for one.
 const FEWEST_DIGITS: usize = 4;
