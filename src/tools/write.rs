@@ -193,7 +193,11 @@ impl Change for PlannedWrite {
         let made = commit::rewrite(cx, "write", &request.target, planned, approval, again);
         let (planned, committed, kept) = match made {
             // The same call may have run twice at once.
-            Err(error) if error.kind() == Kind::Stale => return request.appended_already(cx)?.ok_or(error),
+            Err(error) if error.kind() == Kind::Stale => {
+                // Planned once more, a replacement says who came first, and with what.
+                let again = if request.mode == Mode::Overwrite { request.plan_content(cx).err() } else { None };
+                return request.appended_already(cx)?.ok_or(again.unwrap_or(error));
+            }
             made => made?,
         };
         Ok(Self { request, planned }.answer(cx, &committed, kept))

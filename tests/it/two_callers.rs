@@ -2,6 +2,7 @@
 //! same folder.
 
 mod names;
+mod team;
 mod undo;
 mod unseen;
 

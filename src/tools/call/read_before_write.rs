@@ -197,7 +197,7 @@ pub(crate) fn by(
         }
     }
     names.truncate(NAMED);
-    if names.is_empty() { String::new() } else { format!("{lead} by {}", names.join(", ")) }
+    if names.is_empty() { String::new() } else { format!("{lead} by {}", names.join(" and ")) }
 }
 
 /// Names the content that `read` cannot show: asking for a read would send the model round in a circle.

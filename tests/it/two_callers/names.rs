@@ -107,7 +107,7 @@ fn an_outdated_rev_names_who_changed_the_file_since() {
     assert!(text.contains(&format!("line 2 of f changed since rev {rev}, by thread b2\n")), "{text}");
     h.call_as("a1", "edit", edit("one", "1")).ok();
     let text = h.call_as("a1", "edit", expected.clone()).fails("stale");
-    assert!(text.contains("; changed by thread b2, you\n"), "{text}");
+    assert!(text.contains("; changed by thread b2 and you\n"), "{text}");
     let at = json!({ "path": "f", "content": "four\n", "mode": "append", "at": "3" });
     let text = h.call_as("a1", "write", at.clone()).fails("stale");
     assert!(text.contains("is not its end; last changed by you\n"), "{text}");
@@ -128,7 +128,7 @@ fn names_of_several_makers_are_listed_once_and_few() {
     }
     let expected = json!({ "path": "f", "old_string": "end", "new_string": "e", "expected_revision": rev });
     let text = h.call_as("a1", "edit", expected).fails("stale");
-    assert!(text.contains("; changed by thread b2, thread c3, thread d4\n"), "{text}");
+    assert!(text.contains("; changed by thread b2 and thread c3 and thread d4\n"), "{text}");
 }
 
 #[test]
