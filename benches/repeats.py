@@ -4,7 +4,7 @@
 Such patterns are what models write to see the text around a word. Each is searched for in one file of 65 KB with long lines,
 where nothing matches, by this server (`rootbound call grep`, its start included), by `grep -E` and by `grep -P`; with
 --claude also by the `grep` of Claude Code's shell, which is its program under the name `ugrep`. Printed are seconds
-and the peak of resident memory in MiB; under 10 it is that of the script. A search ends after 60 seconds or at 8 GiB. Linux only.
+and the peak of resident memory in MiB; under 15 it is that of the script. A search ends after 60 seconds or at 8 GiB. Linux only.
 """
 
 import argparse
@@ -61,7 +61,8 @@ def main():
             row += [measure(["grep", kind, "-o", pattern, path]) for kind in ("-E", "-P")]
             if given.claude:
                 row.append(measure(["ugrep", *SHELL, pattern, path], given.claude))
-            print(f"| `{pattern}` | " .replace("|b)", "\\|b)") + " | ".join(row) + " |", flush=True)
+            shown = pattern.replace("|", "\\|")
+            print(f"| `{shown}` | " + " | ".join(row) + " |", flush=True)
 
 
 main()
