@@ -45,13 +45,7 @@ pub(super) const GUIDE_CLIENTS: &[GuideClient] = &[
     },
     GuideClient { name: "cursor", aliases: &["windsurf", "kiro", "jetbrains", "lm-studio"], file: AGENTS, ..OTHER },
     GuideClient { name: "zed", file: AGENTS, ..OTHER },
-    GuideClient {
-        name: "codex",
-        aliases: &["amp", "qwen-code", "qwen"],
-        prefix: "mcp__files__",
-        file: AGENTS,
-        ..OTHER
-    },
+    GuideClient { name: "codex", aliases: &["amp", "qwen-code"], prefix: "mcp__files__", file: AGENTS, ..OTHER },
     GuideClient {
         name: "gemini-cli",
         aliases: &["gemini"],

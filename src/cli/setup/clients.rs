@@ -228,10 +228,7 @@ pub(super) const CLIENTS: &[Client] = &[
         id: "cursor",
         title: "Cursor",
         files: &[(User, "~/.cursor/mcp.json"), (Project, "./.cursor/mcp.json")],
-        starts_in: &[
-            ("the home directory", "<https://github.com/vectorize-io/hindsight/issues/4530>"),
-            ("any folder: it replaces the variable", "<https://cursor.com/docs/mcp>"),
-        ],
+        starts_in: &[("the home directory", "<https://github.com/vectorize-io/hindsight/issues/4530>")],
         project_folder: "${workspaceFolder}",
         own_tools: Err("it cannot turn them off"),
         approval: "switch the server on in Settings > Tools & MCP; Cursor asks before it uses a tool",
@@ -324,12 +321,7 @@ pub(super) const CLIENTS: &[Client] = &[
     Client {
         id: "kilo",
         title: "Kilo Code",
-        files: &[
-            (User, "XDG/kilo/kilo.json|XDG/kilo/kilo.jsonc"),
-            (Project, "./kilo.json|./kilo.jsonc|./.kilo/kilo.json"),
-        ],
-        starts_in: &[("the folder that `kilo` is started in", "tried with 7.8.1")],
-        check: "kilo mcp list",
+        files: &[(User, "XDG/kilo/kilo.json|XDG/kilo/kilo.jsonc"), (Project, "./kilo.json|./kilo.jsonc")],
         ..OPENCODE
     },
     Client {
@@ -338,13 +330,7 @@ pub(super) const CLIENTS: &[Client] = &[
         // Without the last its tools come after a search where there are more than 30. `.mcp.json` is Claude Code's, too.
         head: r#"{"type": "stdio"}"#,
         tail: r#"{"tools": ["*"], "deferTools": "never"}"#,
-        files: &[
-            (User, "$COPILOT_HOME/mcp-config.json|~/.copilot/mcp-config.json"),
-            (Project, "./.mcp.json|./.github/mcp.json"),
-        ],
-        starts_in: &[("the folder that `copilot` is started in", "tried with 1.0.102")],
-        own_tools: Err("start it with --excluded-tools"),
-        check: "copilot mcp list",
+        files: &[(User, "$COPILOT_HOME/mcp-config.json|~/.copilot/mcp-config.json"), (Project, "./.mcp.json")],
         ..TERMINAL
     },
     Client {
@@ -352,16 +338,11 @@ pub(super) const CLIENTS: &[Client] = &[
         title: "Qwen Code",
         tail: r#"{"timeout": 60000}"#,
         files: &[(User, "$QWEN_HOME/settings.json|~/.qwen/settings.json"), (Project, "./.qwen/settings.json")],
-        starts_in: &[("the folder that `qwen` is started in", "tried with 0.24.4")],
-        // The last has it search for the tools of servers.
-        own_tools: Err(r#"add "permissions": {"deny": ["Read", "Edit", "tool_search"]} to its settings.json"#),
-        check: "qwen mcp list",
         ..TERMINAL
     },
     Client {
         id: "cline",
         title: "Cline",
-        head: r#"{"type": "stdio"}"#,
         tail: r#"{"disabled": false, "timeout": 60}"#,
         files: &[(User, "$CLINE_MCP_SETTINGS_PATH|~/.cline/data/settings/cline_mcp_settings.json")],
         starts_in: &[("any folder, such as `/`", "<https://github.com/cline/cline/issues/9950>")],
@@ -403,34 +384,21 @@ pub(super) const CLIENTS: &[Client] = &[
         format: Yaml("extensions"),
         head: r#"{"enabled": true, "type": "stdio"}"#,
         tail: r#"{"envs": {}, "timeout": 300}"#,
-        files: &[(
-            User,
-            "$GOOSE_PATH_ROOT/config/config.yaml|.CONFIG/goose/config.yaml|.CONFIG/Block/goose/config/config.yaml",
-        )],
+        files: &[(User, ".CONFIG/goose/config.yaml|.CONFIG/Block/goose/config/config.yaml")],
         starts_in: &[("the folder of the session", "source: <https://github.com/block/goose>")],
         project_approval: "",
-        own_tools: Err("set `enabled: false` of its extension developer, which also has the shell"),
         check: "`goose configure` lists it",
         ..TERMINAL
     },
-    Client {
-        id: "lm-studio",
-        title: "LM Studio",
-        files: &[(User, "~/.lmstudio/mcp.json|~/.cache/lm-studio/mcp.json")],
-        ..EDITOR
-    },
+    Client { id: "lm-studio", title: "LM Studio", files: &[(User, "~/.lmstudio/mcp.json")], ..EDITOR },
     Client {
         id: "amp",
         title: "Amp",
         // One key with a dot in it.
         format: Json(&["amp.mcpServers"]),
-        files: &[
-            (User, "~/.config/amp/settings.json|~/.config/amp/settings.jsonc"),
-            (Project, "./.amp/settings.json|./.amp/settings.jsonc"),
-        ],
+        files: &[(User, "~/.config/amp/settings.json|~/.config/amp/settings.jsonc"), (Project, "./.amp/settings.json")],
         starts_in: &[("the folder of the thread", "source: its program of September 2026")],
         project_approval: "each person runs `amp mcp approve NAME`",
-        check: "amp mcp list",
         ..TERMINAL
     },
     Client { id: "other", title: "Any other client", files: &[(User, "")], ..EDITOR },
@@ -450,8 +418,14 @@ const EDITOR: Client = Client {
 };
 
 /// A client that a person starts in the project.
-const TERMINAL: Client =
-    Client { open_project: OpenProject::CurrentDirectory, approval: TRUST, project_approval: TRUST, ..EDITOR };
+const TERMINAL: Client = Client {
+    starts_in: &[("the folder that it is started in", "tried in November 2026")],
+    open_project: OpenProject::CurrentDirectory,
+    approval: TRUST,
+    project_approval: TRUST,
+    check: "its command `mcp list`",
+    ..EDITOR
+};
 
 const OPENCODE: Client = Client {
     id: "opencode",
@@ -460,13 +434,7 @@ const OPENCODE: Client = Client {
     head: r#"{"type": "local"}"#,
     tail: r#"{"enabled": true, "timeout": 60000}"#,
     one_list: true,
-    files: &[
-        (User, "XDG/opencode/opencode.json|XDG/opencode/opencode.jsonc"),
-        (Project, "./opencode.json|./opencode.jsonc|./.opencode/opencode.json|./.opencode/opencode.jsonc"),
-    ],
-    starts_in: &[("the folder that `opencode` is started in", "tried with 1.18.33")],
-    own_tools: Err(r#"add "permission": {"read": "deny", "edit": "deny", "glob": "deny", "grep": "deny"} to its file"#),
-    check: "opencode mcp list",
+    files: &[(User, "XDG/opencode/opencode.json|XDG/opencode/opencode.jsonc"), (Project, "./opencode.json")],
     ..TERMINAL
 };
 
