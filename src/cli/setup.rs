@@ -24,7 +24,6 @@ mod yaml_list;
 
 use std::{
     io::{self, IsTerminal as _, Write as _},
-    path::PathBuf,
     process::ExitCode,
 };
 
@@ -88,7 +87,8 @@ fn run(name: &str, request: &SetupRequest, folders: &Folders<'_>) -> Result<Stri
 
 /// The client and its file.
 fn target<'f>(name: &str, request: &SetupRequest, folders: &'f Folders<'f>) -> Result<SetupTarget<'f>, String> {
-    let Some(client) = CLIENTS.iter().find(|client| client.id == name) else {
+    let is_it = |client: &&Client| client.id == name || client.id.replace('-', "").starts_with(name);
+    let Some(client) = CLIENTS.iter().find(is_it) else {
         return Err(format!("{name:?} is not a client that setup knows: `rootbound setup` lists them"));
     };
     if request.split && !client.splits_tools() {
@@ -111,7 +111,7 @@ fn target_in<'f>(
 ) -> Result<SetupTarget<'f>, String> {
     let path = match (&request.file, client.file(scope)) {
         (Some(file), _) => file.clone(),
-        (None, Some("")) => PathBuf::new(),
+        (None, Some("")) => "".into(),
         (None, Some(place)) => folders.path(place)?,
         (None, None) => return Err(format!("{} has no file for --scope {}", client.title, scope.name())),
     };

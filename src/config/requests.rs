@@ -239,24 +239,17 @@ pub struct StatsRequest {
 pub(crate) const SETUP_CLIENTS: &str = "claude-desktop claude-code vscode vscode-insiders cursor zed codex gemini-cli deerflow \
      inspector opencode kilo copilot-cli qwen-code cline roo windsurf kiro jetbrains goose lm-studio amp other";
 
-/// Other names for some of them.
-const SETUP_ALIASES: &[(&str, &str)] =
-    &[("copilot", "copilot-cli"), ("qwen", "qwen-code"), ("lmstudio", "lm-studio"), ("junie", "jetbrains")];
-
-fn setup_client() -> impl TypedValueParser<Value = String> {
-    let aliases = |of| SETUP_ALIASES.iter().filter(move |(_, name)| *name == of).map(|(alias, _)| *alias);
-    let names = SETUP_CLIENTS.split(' ').map(|name| PossibleValue::new(name).aliases(aliases(name)));
-    PossibleValuesParser::new(names).map(|given| {
-        let alias = SETUP_ALIASES.iter().find(|(alias, _)| *alias == given);
-        alias.map_or(given, |(_, name)| (*name).to_owned())
-    })
+/// Their names, and shorter ones for some of them.
+fn setup_clients() -> PossibleValuesParser {
+    let shorter = ["copilot", "qwen", "lmstudio"].map(|name| PossibleValue::new(name).hide(true));
+    PossibleValuesParser::new(SETUP_CLIENTS.split(' ').map(PossibleValue::new).chain(shorter))
 }
 
 /// The arguments of `rootbound setup`.
 #[derive(Args, Clone, Debug, Default, PartialEq, Eq)]
 pub struct SetupRequest {
     /// The client; without it, the clients are listed
-    #[arg(value_name = "CLIENT", value_parser = setup_client())]
+    #[arg(value_name = "CLIENT", value_parser = setup_clients())]
     pub client: Option<String>,
     /// Directories to offer [default: the open project, where the client has one]
     #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]

@@ -104,8 +104,8 @@ pub(crate) static CLIENTS: &[ClientRow] = &[
         // The first is followed by the name of the server.
         names: &["qwen-cli", "qwen-code"],
         below: None,
-        // Found with version 0.24.4; a line break at the end begins a line.
-        budget: text(TextUnit::CharactersOfLines, 24_500),
+        // Found with version 0.24.4; a line break at the end begins a line. A character is a byte at least.
+        budget: text(TextUnit::BytesOfLines, 24_500),
         beyond: "cuts the middle out at 25,000 characters or 1,000 lines",
         source: "https://github.com/QwenLM/qwen-code/discussions/12791",
         call_seconds: 60,

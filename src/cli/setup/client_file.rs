@@ -38,12 +38,6 @@ impl ClientFile {
         Ok(Self { path: path.to_owned(), file, before, has_bom, text })
     }
 
-    /// As [`Self::change`], to the text that it has here.
-    pub(super) fn changed(mut self, remove_empty: Option<usize>) -> FileChange {
-        let text = std::mem::take(&mut self.text);
-        self.change(&text, remove_empty)
-    }
-
     /// The change that leaves `text`; with `folders`, a file without any text goes, and so many empty folders above it.
     pub(super) fn change(self, text: &str, remove_empty: Option<usize>) -> FileChange {
         let gone = remove_empty.filter(|_| text.trim().is_empty());

@@ -17,8 +17,8 @@ pub(super) struct Client {
     pub(super) one_list: bool,
     /// The file of each scope; the first is the default.
     pub(super) files: ScopePlaces,
-    /// The folder that it starts servers in, and how that is known: for each scope, or once for all.
-    pub(super) starts_in: &'static [(&'static str, &'static str)],
+    /// The folder that it starts servers in, and how that is known.
+    pub(super) starts_in: (&'static str, &'static str),
     /// How a person's own file names the open project if no directory is given.
     pub(super) open_project: OpenProject,
     /// How a file of the project names the project.
@@ -29,7 +29,7 @@ pub(super) struct Client {
     pub(super) hooks: ScopePlaces,
     /// The step with which a person approves the server.
     pub(super) approval: &'static str,
-    /// As `approval`, for a file of the project.
+    /// The same for a file of the project; empty if it is not another one.
     pub(super) project_approval: &'static str,
     /// How to see that it works.
     pub(super) check: &'static str,
@@ -44,12 +44,6 @@ impl Client {
     /// The file of a scope, if the client has that.
     pub(super) fn file(&self, scope: EntryScope) -> Option<&'static str> {
         place_of(self.files, scope)
-    }
-
-    /// The folder that it starts the servers of a scope in, and how that is known.
-    pub(super) fn start(&self, scope: EntryScope) -> (&'static str, &'static str) {
-        let index = self.files.iter().position(|(own, _)| *own == scope).unwrap_or(0);
-        self.starts_in[index.min(self.starts_in.len() - 1)]
     }
 }
 
@@ -144,7 +138,7 @@ const USUAL: Client = Client {
     tail: "{}",
     one_list: false,
     files: &[],
-    starts_in: &[NOT_KNOWN],
+    starts_in: ("an unknown folder", "not tried"),
     open_project: OpenProject::Unknown,
     project_folder: ".",
     own_tools: Err("it has none"),
@@ -153,8 +147,6 @@ const USUAL: Client = Client {
     project_approval: "",
     check: "",
 };
-
-const NOT_KNOWN: (&str, &str) = ("an unknown folder", "not tried");
 
 const CLAUDE_JSON: &str = "$CLAUDE_CONFIG_DIR/.claude.json|~/.claude.json";
 const CLAUDE_SETTINGS: ScopePlaces = &[
@@ -165,21 +157,18 @@ const CLAUDE_SETTINGS: ScopePlaces = &[
 const DEERFLOW: &str = "$DEER_FLOW_EXTENSIONS_CONFIG_PATH|$DEER_FLOW_PROJECT_ROOT/extensions_config.json|\
      ./extensions_config.json|./mcp_config.json";
 
-const VSCODE_SOURCE: &str = "source: <https://github.com/microsoft/vscode>";
-const VSCODE_APPROVAL: &str =
-    "run \"MCP: List Servers\" from the command palette and start it; VS Code asks once whether you trust the server";
 const VSCODE: Client = Client {
     id: "vscode",
     title: "VS Code",
     format: Json(&["servers"]),
     files: &[(Project, "./.vscode/mcp.json"), (User, "CONFIG/Code/User/mcp.json")],
-    starts_in: &[("the folder of the workspace", VSCODE_SOURCE), ("the home directory", VSCODE_SOURCE)],
+    starts_in: ("the project; home for --scope user", "source: <https://github.com/microsoft/vscode>"),
     // The variable is resolved in the file of a project only: https://github.com/microsoft/vscode/issues/245905
     open_project: OpenProject::Here,
     project_folder: "${workspaceFolder}",
     own_tools: Err("turn them off in the tool picker of the chat"),
-    approval: VSCODE_APPROVAL,
-    project_approval: VSCODE_APPROVAL,
+    approval: "run \"MCP: List Servers\" from the command palette and start it; VS Code asks once whether you trust the \
+               server",
     check: "\"MCP: List Servers\" shows it as running",
     ..USUAL
 };
@@ -191,7 +180,7 @@ pub(super) const CLIENTS: &[Client] = &[
         title: "Claude Desktop",
         head: "{}",
         files: &[(User, "CONFIG/Claude/claude_desktop_config.json")],
-        starts_in: &[("any folder, such as `/` on macOS", "<https://modelcontextprotocol.io/docs/tools/debugging>")],
+        starts_in: ("any folder, such as `/` on macOS", "<https://modelcontextprotocol.io/docs/tools/debugging>"),
         approval: "quit Claude Desktop completely and start it again; it asks before it uses a tool for the first time",
         check: "Settings > Developer shows the server as running",
         ..USUAL
@@ -202,7 +191,7 @@ pub(super) const CLIENTS: &[Client] = &[
         // Without it the tools come after a search, which a model may never make; with it Claude Code waits for the server.
         tail: r#"{"alwaysLoad": true}"#,
         files: &[(User, CLAUDE_JSON), (Project, "./.mcp.json"), (Local, CLAUDE_JSON)],
-        starts_in: &[("the folder that `claude` is started in", "tried with 2.1.332")],
+        starts_in: ("the folder that `claude` is started in", "tried with 2.1.332"),
         open_project: OpenProject::CurrentDirectory,
         own_tools: Ok(OwnTools {
             files: CLAUDE_SETTINGS,
@@ -228,7 +217,7 @@ pub(super) const CLIENTS: &[Client] = &[
         id: "cursor",
         title: "Cursor",
         files: &[(User, "~/.cursor/mcp.json"), (Project, "./.cursor/mcp.json")],
-        starts_in: &[("the home directory", "<https://github.com/vectorize-io/hindsight/issues/4530>")],
+        starts_in: ("the home directory", "<https://github.com/vectorize-io/hindsight/issues/4530>"),
         project_folder: "${workspaceFolder}",
         own_tools: Err("it cannot turn them off"),
         approval: "switch the server on in Settings > Tools & MCP; Cursor asks before it uses a tool",
@@ -243,7 +232,7 @@ pub(super) const CLIENTS: &[Client] = &[
         head: "{}",
         tail: r#"{"env": {}}"#,
         files: &[(User, ".CONFIG/zed/settings.json"), (Project, "./.zed/settings.json")],
-        starts_in: &[("the project, earlier also `/`", "<https://github.com/zed-industries/zed/pull/61365>")],
+        starts_in: ("the project, earlier also `/`", "<https://github.com/zed-industries/zed/pull/61365>"),
         own_tools: Err("make a profile without them in the agent panel (agent: manage profiles)"),
         approval: "Zed reads the file at once and asks before it uses a tool",
         project_approval: "each person trusts the project when Zed asks",
@@ -257,7 +246,7 @@ pub(super) const CLIENTS: &[Client] = &[
         head: "{}",
         tail: r#"{"startup_timeout_sec": 20, "tool_timeout_sec": 60}"#,
         files: &[(User, "$CODEX_HOME/config.toml|~/.codex/config.toml"), (Project, "./.codex/config.toml")],
-        starts_in: &[("the folder of the session; `CODEX_HOME` to list its tools", "tried with 0.171.0")],
+        starts_in: ("the folder of the session; `CODEX_HOME` to list its tools", "tried with 0.171.0"),
         open_project: OpenProject::CurrentDirectory,
         own_tools: Err("it reads files through its shell, which is confined by --sandbox"),
         hooks: &[(User, "$CODEX_HOME/hooks.json|~/.codex/hooks.json"), (Project, "./.codex/hooks.json")],
@@ -275,7 +264,7 @@ pub(super) const CLIENTS: &[Client] = &[
             (User, "$GEMINI_CLI_HOME/.gemini/settings.json|~/.gemini/settings.json"),
             (Project, "./.gemini/settings.json"),
         ],
-        starts_in: &[("the folder that `gemini` is started in", "tried with 0.61.0")],
+        starts_in: ("the folder that `gemini` is started in", "tried with 0.61.0"),
         open_project: OpenProject::CurrentDirectory,
         own_tools: Ok(OwnTools {
             files: &[(User, "$GEMINI_CLI_HOME/.gemini/policies/rootbound.toml|~/.gemini/policies/rootbound.toml")],
@@ -295,7 +284,7 @@ pub(super) const CLIENTS: &[Client] = &[
         // Without the first DeerFlow waits for a call without end: it has no default.
         tail: r#"{"tool_call_timeout": 60, "session_init_timeout": 60}"#,
         files: &[(User, DEERFLOW)],
-        starts_in: &[("the workspace of the thread", "tried with its code of 2026-08")],
+        starts_in: ("the workspace of the thread", "tried with its code of 2026-08"),
         open_project: OpenProject::CurrentDirectory,
         own_tools: Ok(OwnTools {
             files: &[(User, "$DEER_FLOW_CONFIG_PATH|$DEER_FLOW_PROJECT_ROOT/config.yaml|./config.yaml")],
@@ -311,9 +300,8 @@ pub(super) const CLIENTS: &[Client] = &[
         id: "inspector",
         title: "MCP Inspector",
         files: &[(User, "$MCP_CATALOG_PATH|~/.mcp-inspector/mcp.json"), (Project, "./mcp.json")],
-        starts_in: &[("the folder that it is started in", "tried with 2.12.0")],
+        starts_in: ("the folder that it is started in", "tried with 2.12.0"),
         open_project: OpenProject::Here,
-        project_approval: "none",
         check: "npx @modelcontextprotocol/inspector --cli --config FILE --server NAME --method tools/list",
         ..USUAL
     },
@@ -345,7 +333,7 @@ pub(super) const CLIENTS: &[Client] = &[
         title: "Cline",
         tail: r#"{"disabled": false, "timeout": 60}"#,
         files: &[(User, "$CLINE_MCP_SETTINGS_PATH|~/.cline/data/settings/cline_mcp_settings.json")],
-        starts_in: &[("any folder, such as `/`", "<https://github.com/cline/cline/issues/9950>")],
+        starts_in: ("any folder, such as `/`", "<https://github.com/cline/cline/issues/9950>"),
         ..EDITOR
     },
     Client {
@@ -355,10 +343,9 @@ pub(super) const CLIENTS: &[Client] = &[
             (Project, "./.roo/mcp.json"),
             (User, "CONFIG/Code/User/globalStorage/rooveterinaryinc.roo-cline/settings/mcp_settings.json"),
         ],
-        starts_in: &[("the first folder of the workspace", "source: <https://github.com/RooCodeInc/Roo-Code>")],
+        starts_in: ("the first folder of the workspace", "source: <https://github.com/RooCodeInc/Roo-Code>"),
         open_project: OpenProject::CurrentDirectory,
         project_folder: "${workspaceFolder}",
-        project_approval: START_AGAIN,
         ..EDITOR
     },
     Client { id: "windsurf", title: "Windsurf", files: &[(User, "~/.codeium/windsurf/mcp_config.json")], ..EDITOR },
@@ -366,16 +353,14 @@ pub(super) const CLIENTS: &[Client] = &[
         id: "kiro",
         title: "Kiro",
         files: &[(User, "~/.kiro/settings/mcp.json"), (Project, "./.kiro/settings/mcp.json")],
-        project_approval: START_AGAIN,
-        starts_in: &[("its own folder, or the project in the CLI", KIRO), ("the folder of the workspace", KIRO)],
+        starts_in: ("the project; its own for --scope user", "<https://github.com/kirodotdev/Kiro/issues/10486>"),
         ..EDITOR
     },
     Client {
         id: "jetbrains",
         title: "JetBrains Junie",
         files: &[(User, "~/.junie/mcp/mcp.json")],
-        approval: "switch it on in Settings > Tools > Junie > MCP Settings; AI Assistant takes the same JSON in Settings > \
-                   Tools > AI Assistant > Model Context Protocol (MCP)",
+        approval: "switch it on in Settings > Tools > Junie > MCP Settings; AI Assistant takes the same JSON on its page",
         ..EDITOR
     },
     Client {
@@ -385,8 +370,7 @@ pub(super) const CLIENTS: &[Client] = &[
         head: r#"{"enabled": true, "type": "stdio"}"#,
         tail: r#"{"envs": {}, "timeout": 300}"#,
         files: &[(User, ".CONFIG/goose/config.yaml|.CONFIG/Block/goose/config/config.yaml")],
-        starts_in: &[("the folder of the session", "source: <https://github.com/block/goose>")],
-        project_approval: "",
+        starts_in: ("the folder of the session", "source: <https://github.com/block/goose>"),
         check: "`goose configure` lists it",
         ..TERMINAL
     },
@@ -397,32 +381,27 @@ pub(super) const CLIENTS: &[Client] = &[
         // One key with a dot in it.
         format: Json(&["amp.mcpServers"]),
         files: &[(User, "~/.config/amp/settings.json|~/.config/amp/settings.jsonc"), (Project, "./.amp/settings.json")],
-        starts_in: &[("the folder of the thread", "source: its program of September 2026")],
+        starts_in: ("the folder of the thread", "source: its program of September 2026"),
         project_approval: "each person runs `amp mcp approve NAME`",
         ..TERMINAL
     },
     Client { id: "other", title: "Any other client", files: &[(User, "")], ..EDITOR },
 ];
 
-const START_AGAIN: &str = "start the client again, or reload its servers";
-const TRUST: &str = "start it in the project, and trust the folder if it asks";
-const KIRO: &str = "<https://github.com/kirodotdev/Kiro/issues/10486>";
-
 /// A client with a window, which may be started anywhere.
 const EDITOR: Client = Client {
     head: "{}",
     own_tools: Err("no file of it does so"),
-    approval: START_AGAIN,
+    approval: "start the client again, or reload its servers",
     check: "its list of MCP servers shows the tools",
     ..USUAL
 };
 
 /// A client that a person starts in the project.
 const TERMINAL: Client = Client {
-    starts_in: &[("the folder that it is started in", "tried in November 2026")],
+    starts_in: ("the folder that it is started in", "tried in November 2026"),
     open_project: OpenProject::CurrentDirectory,
-    approval: TRUST,
-    project_approval: TRUST,
+    approval: "start it in the project, and trust the folder if it asks",
     check: "its command `mcp list`",
     ..EDITOR
 };
@@ -458,15 +437,9 @@ mod tests {
             }
             let shared = client.files.iter().any(|(scope, _)| *scope == Project);
             assert!(!client.approval.is_empty() && !client.check.is_empty(), "{}", client.id);
-            let answers = client.starts_in.len();
-            assert!(answers == 1 || answers == client.files.len(), "{}", client.id);
-            assert!(client.starts_in.iter().all(|(folder, known)| !folder.is_empty() && !known.is_empty()));
-            assert_eq!(
-                shared,
-                !client.project_approval.is_empty() && !client.project_folder.is_empty(),
-                "{}",
-                client.id
-            );
+            assert!(!client.starts_in.0.is_empty() && !client.starts_in.1.is_empty(), "{}", client.id);
+            assert!(shared || client.project_approval.is_empty(), "{}", client.id);
+            assert!(!client.project_folder.is_empty(), "{}", client.id);
         }
     }
 }

@@ -66,7 +66,7 @@ pub(super) fn configuration(
     if client.splits_tools() {
         settings_page(&mut out, entries, launcher(target.folders.environment))?;
     }
-    let _ = writeln!(out, "starts    in {}", client.start(scope).0);
+    let _ = writeln!(out, "starts    in {}", client.starts_in.0);
     let _ = writeln!(out, "{}", after(target, entries, request));
     let next = "the same command with --write merges this into the file; --remove takes it out";
     let _ = writeln!(out, "next      {}", target.by_hand().as_deref().unwrap_or(next));
@@ -107,7 +107,8 @@ fn settings_page(out: &mut String, entries: &[ServerEntry], launcher: Launcher) 
 pub(super) fn after(target: &SetupTarget<'_>, entries: &[ServerEntry], request: &SetupRequest) -> String {
     let client = target.client;
     let name = entries.first().map_or("files", |entry| entry.name.as_str());
-    let approval = if target.scope == EntryScope::Project { client.project_approval } else { client.approval };
+    let is_other = target.scope == EntryScope::Project && !client.project_approval.is_empty();
+    let approval = if is_other { client.project_approval } else { client.approval };
     let fill = |text: &str| text.replace("FILE", &target.path.display().to_string()).replace("NAME", name);
     // DeerFlow does not show a server's instructions to its model.
     let guide = if client.splits_tools() {

@@ -93,7 +93,7 @@ fn folders() -> String {
             (_, OpenProject::Here) => "absolute folders".to_owned(),
             (_, OpenProject::Unknown) => "absolute folders, asked for".to_owned(),
         };
-        let (folder, known) = client.start(scope);
+        let (folder, known) = client.starts_in;
         let _ = writeln!(out, "| {} | {} | {folder} | {names} | {known} |", client.title, scope.name());
     }
     out + "\n"

@@ -100,8 +100,8 @@ impl SetupTarget<'_> {
         }
         // The entry first: with the client's own tools off and without it, a model would have no tools for files.
         // No empty file is made.
-        let others = others.into_iter().filter(|list| list.before.is_some() || !list.text.is_empty());
-        let others = others.map(|list| list.changed(None));
+        let others = others.iter().filter(|list| list.before.is_some() || !list.text.is_empty());
+        let others = others.map(|list| list.clone().change(&list.text, None));
         let changes = std::iter::once(document.change(&text, None)).chain(others);
         Ok(SetupPlan { changes: changes.filter(FileChange::is_needed).collect(), records: edits, notes: Vec::new() })
     }
@@ -172,7 +172,7 @@ impl SetupTarget<'_> {
         }
         // Before the entry goes, for the same reason.
         let folders = hooks.file.then_some(hooks.folders);
-        plan.changes.extend(others.into_iter().map(|list| list.changed(folders)));
+        plan.changes.extend(others.iter().map(|list| list.clone().change(&list.text, folders)));
         let file = made.iter().find(|made| made.file).map(|made| made.folders);
         plan.changes.push(document.change(&text, file));
         plan.changes.retain(FileChange::is_needed);

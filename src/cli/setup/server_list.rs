@@ -24,8 +24,8 @@ impl ServerList {
     pub(super) fn of(format: Format, above: Vec<String>) -> Self {
         let (is_toml, own) = match &format {
             Format::Json(path) => (false, *path),
-            Format::Yaml(key) => (false, std::slice::from_ref(key)),
-            Format::Toml(table) => (true, std::slice::from_ref(table)),
+            // That in YAML is only printed.
+            Format::Toml(table) | Format::Yaml(table) => (true, std::slice::from_ref(table)),
         };
         Self { is_toml, path: above.into_iter().chain(own.iter().map(|&key| key.to_owned())).collect() }
     }

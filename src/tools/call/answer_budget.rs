@@ -26,8 +26,6 @@ pub enum TextUnit {
     Tokens,
     /// Bytes of the text in UTF-8, and at least 25 for each line.
     BytesOfLines,
-    /// Characters, and at least 25 for each line.
-    CharactersOfLines,
 }
 
 /// How much one answer may hold.
@@ -73,7 +71,6 @@ impl AnswerBudget {
             TextUnit::CharactersWithPaths => text.chars().count() + GROWTH * relative_paths(text),
             TextUnit::Tokens => estimated_tokens(text).max((text.chars().count() * 5).div_ceil(12)),
             TextUnit::BytesOfLines => text.len().max(lines()),
-            TextUnit::CharactersOfLines => text.chars().count().max(lines()),
         }
     }
 
@@ -93,9 +90,7 @@ impl AnswerBudget {
         match self.unit {
             TextUnit::Bytes | TextUnit::JsonBytes | TextUnit::BytesOfLines => self.limit,
             // A character has at most four bytes in UTF-8.
-            TextUnit::Characters | TextUnit::CharactersWithPaths | TextUnit::CharactersOfLines => {
-                self.limit.saturating_mul(4)
-            }
+            TextUnit::Characters | TextUnit::CharactersWithPaths => self.limit.saturating_mul(4),
             TextUnit::Tokens => self.limit.saturating_mul(8),
         }
     }
@@ -154,7 +149,6 @@ impl fmt::Display for AnswerBudget {
             TextUnit::CharactersWithPaths => "characters with its paths made absolute",
             TextUnit::Tokens => "tokens, estimated",
             TextUnit::BytesOfLines => "bytes in lines of at least 25",
-            TextUnit::CharactersOfLines => "characters in lines of at least 25",
         };
         write!(f, "{} {what}", self.limit)?;
         if self.image_bytes < Self::IMAGE_BYTES {
@@ -252,14 +246,12 @@ mod tests {
 
     #[test]
     fn short_lines_cost_more_than_they_hold_where_lines_are_counted() {
-        for (unit, of_long) in [(TextUnit::BytesOfLines, 81), (TextUnit::CharactersOfLines, 41)] {
-            let budget = budget(unit, 100);
-            assert_eq!((budget.cost("\n\n"), budget.cost("a\nb")), (50, 25));
-            assert_eq!(budget.cost(&("é".repeat(40) + "\n")), of_long);
-            assert!(budget.fits("\n\n\n\n") && !budget.fits("\n\n\n\n\n"));
-            let mut gauge = budget.gauge();
-            assert!(gauge.fits("a\n\n\n\n") && !gauge.fits("a\n\n\n\n\n"));
-        }
+        let budget = budget(TextUnit::BytesOfLines, 100);
+        assert_eq!((budget.cost("\n\n"), budget.cost("a\nb")), (50, 25));
+        assert_eq!(budget.cost(&("é".repeat(40) + "\n")), 81);
+        assert!(budget.fits("\n\n\n\n") && !budget.fits("\n\n\n\n\n"));
+        let mut gauge = budget.gauge();
+        assert!(gauge.fits("a\n\n\n\n") && !gauge.fits("a\n\n\n\n\n"));
     }
 
     #[test]
@@ -293,7 +285,6 @@ mod tests {
             TextUnit::CharactersWithPaths,
             TextUnit::Tokens,
             TextUnit::BytesOfLines,
-            TextUnit::CharactersOfLines,
         ] {
             let budget = budget(unit, 300);
             let (mut gauge, mut text) = (budget.gauge(), String::new());
