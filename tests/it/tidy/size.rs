@@ -10,7 +10,7 @@ use super::{Source, crates, none, root, sources};
 /// Product lines that a crate may have. More is a decision: a commit that raises a number says what it is paid for with.
 const MAX_LINES: &[(&str, usize)] = &[
     ("crates/beneath", 1_410),
-    ("crates/confined-fs", 13_455),
+    ("crates/confined-fs", 13_435),
     ("crates/image-view", 1_070),
     ("crates/lsp-check", 1_520),
     ("crates/pdf-text", 2_800),
@@ -20,7 +20,7 @@ const MAX_LINES: &[(&str, usize)] = &[
     ("crates/text-edit", 6_150),
     ("crates/text-file", 1_090),
     ("crates/tree-search", 7_430),
-    ("src", 31_665),
+    ("src", 31_680),
 ];
 
 /// Modules that a folder may have; a file and the folder of its name count once.
