@@ -98,6 +98,26 @@ mcp_test!(a_leading_slash_or_dot_is_dropped, |h| {
     }
 });
 
+mcp_test!(a_pattern_with_the_path_of_the_host_matches_as_one_below_the_root, |h| {
+    for file in ["src/a.rs", "src/b.rs", "src/sub/c.rs"] {
+        h.write(file, "x = 1\n");
+    }
+    let root = h.path("").display().to_string().replace('\\', "/");
+    for pattern in ["src/*.rs", "src/a.rs", "src/**", "src/**/*.rs", "src/{a,sub/c}.rs", "src/s*/*"] {
+        let below = h.call("glob", json!({"pattern": pattern, "sort": "path"})).ok();
+        let whole = format!("{}/{pattern}", root.trim_end_matches('/'));
+        let text = h.call("glob", json!({"pattern": whole, "sort": "path"})).ok();
+        let paths = |text: &str| text.lines().skip(1).map(str::to_owned).collect::<Vec<_>>();
+        assert!(!paths(&below).is_empty(), "{below}");
+        assert_eq!(paths(&text), paths(&below), "{whole}");
+    }
+    let whole = format!("{}/src/*.rs", root.trim_end_matches('/'));
+    let edits = json!([{"glob": whole, "old_string": "x = 1", "new_string": "x = 2", "replace_all": true}]);
+    h.call("edit", json!({"edits": edits, "dry_run": true})).ok();
+    h.call("edit", json!({"edits": edits})).ok();
+    assert_eq!((&*h.bytes("src/a.rs"), &*h.bytes("src/sub/c.rs")), (&b"x = 2\n"[..], &b"x = 1\n"[..]));
+});
+
 mcp_test!(case_matters_by_default, |h| {
     h.write("README.md", "x");
     assert_eq!(h.call("glob", json!({"pattern": "readme*"})).ok(), "No files matched\nnearest names: README.md");

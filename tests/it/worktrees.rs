@@ -94,6 +94,23 @@ mcp_test!(worktree_that_is_named_itself_is_searched, |h| {
         assert!(listed.contains("\n  src/\n    app.rs"), "{listed}");
     }
     assert_eq!(h.call("read", json!({"path": "wt1/src/app.rs"})).error_kind(), None);
+    // A pattern that leads into one names it, from the root, from a directory and with the path of the host.
+    for call in [
+        json!({"pattern": "wt1/**/app.rs"}),
+        json!({"pattern": "wt1/src/*"}),
+        json!({"pattern": "./wt1/src/app.rs"}),
+        json!({"pattern": "wt1/**/app.rs", "path": "."}),
+        json!({"pattern": format!("{}/wt1/src/*.rs", h.path("").display())}),
+    ] {
+        let text = h.call("glob", call.clone()).ok();
+        assert!(text.contains("\n1. wt1/src/app.rs"), "{call}: {text}");
+    }
+    let below = h.call("glob", json!({"pattern": "wt2/src/*.rs", "path": "packages"})).ok();
+    assert!(below.contains("\n1. packages/wt2/src/app.rs"), "{below}");
+    let above = h.call("glob", json!({"pattern": "packages/**/app.rs"})).ok();
+    assert!(above.starts_with("No files matched") && above.contains("(5 worktrees below not searched;"), "{above}");
+    let missing = h.call("glob", json!({"pattern": "wt1/none/*.rs"}));
+    assert_eq!(missing.error_kind(), Some("not_found"));
 });
 
 mcp_test!(ls_shows_worktrees_and_does_not_open_them, |h| {

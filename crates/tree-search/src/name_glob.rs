@@ -155,20 +155,20 @@ fn glob_set<'g>(globs: impl IntoIterator<Item = &'g str>, case_sensitive: bool) 
     set.map_err(|_| GlobError::Syntax("it is too large when compiled".to_owned()))
 }
 
-/// The directory that a pattern names before its first metacharacter, and the pattern below it:
-/// `/mnt/ws/src/**/*.rs` → (`/mnt/ws/src`, `**/*.rs`). `None` where the first component already
+/// The directory that a pattern names before its first metacharacter, and the pattern below it, from the slash on:
+/// `/mnt/ws/src/**/*.rs` → (`/mnt/ws/src`, `/**/*.rs`). `None` where the first component already
 /// is a pattern or there is only one.
 ///
 /// ```
 /// use tree_search::literal_prefix;
 ///
-/// assert_eq!(literal_prefix("src/**/*.rs"), Some(("src", "**/*.rs")));
+/// assert_eq!(literal_prefix("src/**/*.rs"), Some(("src", "/**/*.rs")));
 /// assert_eq!(literal_prefix("*.rs"), None);
 /// ```
 pub fn literal_prefix(pattern: &str) -> Option<(&str, &str)> {
     let special = pattern.find(['*', '?', '[', '{', '\\']).unwrap_or(pattern.len());
     let cut = pattern[..special].rfind('/')?;
-    (cut > 0).then(|| (&pattern[..cut], &pattern[cut + 1..]))
+    (cut > 0).then(|| pattern.split_at(cut))
 }
 
 pub(super) fn check_bounds(glob: &str) -> Result<(), GlobError> {
@@ -345,9 +345,9 @@ mod tests {
 
     #[test]
     fn literal_prefix_ends_before_the_first_metacharacter() {
-        assert_eq!(literal_prefix("/mnt/ws/src/**/*.rs"), Some(("/mnt/ws/src", "**/*.rs")));
-        assert_eq!(literal_prefix("code/a{b,c}/d"), Some(("code", "a{b,c}/d")));
-        assert_eq!(literal_prefix("/mnt/ws/a.rs"), Some(("/mnt/ws", "a.rs")));
+        assert_eq!(literal_prefix("/mnt/ws/src/**/*.rs"), Some(("/mnt/ws/src", "/**/*.rs")));
+        assert_eq!(literal_prefix("code/a{b,c}/d"), Some(("code", "/a{b,c}/d")));
+        assert_eq!(literal_prefix("/mnt/ws/a.rs"), Some(("/mnt/ws", "/a.rs")));
         assert_eq!(literal_prefix("*.rs"), None);
         assert_eq!(literal_prefix("/*.rs"), None);
     }

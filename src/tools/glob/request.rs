@@ -30,6 +30,8 @@ pub(super) struct GlobRequest {
     pub(super) glob: NameGlob,
     /// The text of `glob`.
     pub(super) pattern: String,
+    /// Whether only what is directly in `scope` is meant, as by `/mnt/ws/src/*.rs`.
+    is_direct: bool,
     pub(super) scope: Scope,
     pub(super) skip: usize,
     pub(super) take: usize,
@@ -43,9 +45,10 @@ impl GlobRequest {
         let given = args.path.as_deref().filter(|path| !path.trim().is_empty());
         let mut scope = cx.scope(given, ExistingKind::DirectoryOrFile)?;
         let given_pattern = with_slashes(&args.pattern);
-        let mut pattern = &*given_pattern;
+        let (mut pattern, mut is_direct) = (&*given_pattern, false);
         if let Some((below, rest)) = below_prefix(workspace, given.is_some().then_some(&scope), pattern)? {
-            (scope, pattern) = (below, rest);
+            (scope, pattern) = (below, &rest[1..]);
+            is_direct = !pattern.contains('/') && pattern != "**";
         }
         let case_sensitive = args.case_sensitive.unwrap_or(true);
         let glob = NameGlob::compile(pattern, case_sensitive)
@@ -63,6 +66,7 @@ impl GlobRequest {
         Ok(Self {
             glob,
             pattern: pattern.to_owned(),
+            is_direct,
             scope,
             skip: paging::offset(args.offset)?,
             take: take.value,
@@ -79,7 +83,7 @@ impl GlobRequest {
 
 /// Models put the folder into the pattern: `/mnt/ws/src/**/*.rs`, or `mount/src/*.rs`. Where what
 /// comes before the first metacharacter is a place inside a root (and inside `path`, when that is
-/// given), it is where the search starts.
+/// given), it is where the search starts; the rest begins with the slash after it.
 pub(in crate::tools) fn below_prefix<'a>(
     workspace: &Workspace,
     given: Option<&Scope>,
@@ -92,12 +96,20 @@ pub(in crate::tools) fn below_prefix<'a>(
     // Next to a `path`, the first name of a pattern is one below it, even where a root is called so.
     let mounted = given.is_none() && workspace.roots().iter().any(|root| root.name().is_some_and(is_below));
     // With `..` in it, the pattern is left to `NameGlob`, which refuses what leaves its start.
-    if !(absolute || mounted) || prefix.split('/').any(|part| part == "..") {
+    if prefix.split('/').any(|part| part == "..") {
         return Ok(None);
     }
+    let base = given.and_then(|scope| scope.starts().first());
+    let below_base = base.filter(|_| !absolute).map(|base| format!("{base}/{prefix}"));
     // `/src/*.rs` means the root's own src: not a place outside.
-    let Ok(start) = workspace.resolve(prefix) else { return Ok(None) };
-    if let Some(base) = given.and_then(|scope| scope.starts().first()) {
+    let Ok(start) = workspace.resolve(below_base.as_deref().unwrap_or(prefix)) else { return Ok(None) };
+    // A search of what is above leaves a linked worktree out, so a pattern that leads into one begins there.
+    let above = std::iter::successors(Some(start.clone()), WorkspacePath::parent);
+    let mut below = above.take_while(|directory| base != Some(directory));
+    if !(absolute || mounted || below.any(|directory| workspace.is_linked_worktree(&directory))) {
+        return Ok(None);
+    }
+    if let Some(base) = base {
         let inside = start.root().key() == base.root().key() && start.relative().starts_with(base.relative());
         if !inside {
             return Err(ToolError::new(Kind::InvalidInput, format!("the pattern {pattern:?} is outside path {base}"))
@@ -211,7 +223,9 @@ impl GlobRequest {
                 }
                 let directory = entry.kind() == FileKind::Directory;
                 let relative = entry.relative_to(start);
-                let is_match = (directory || entry.kind() == FileKind::File) && self.glob.matches(relative);
+                let is_deeper = self.is_direct && relative.parent().is_some_and(|above| above != Path::new(""));
+                let is_match =
+                    (directory || entry.kind() == FileKind::File) && !is_deeper && self.glob.matches(relative);
                 if !is_match || self.scope.belongs_to_other_start(&cx.workspace, &entry) {
                     if looks_again && matches!(entry, SearchEntry::Walked(_)) {
                         let is_elsewhere = self.scope.belongs_to_other_start(&cx.workspace, &entry);
