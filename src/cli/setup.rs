@@ -66,7 +66,7 @@ enum Stopped {
 
 fn run(name: &str, request: &SetupRequest, folders: &Folders<'_>) -> Result<String, Stopped> {
     let target = target(name, request, folders).map_err(Stopped::Usage)?;
-    if let Some(why) = target.by_hand().filter(|_| request.write || request.remove) {
+    if let Some(why) = target.by_hand(request.remove).filter(|_| request.write || request.remove) {
         return Err(Stopped::Usage(why));
     }
     if request.remove {

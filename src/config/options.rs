@@ -334,8 +334,9 @@ const AUDIT: &[OptionRow] = &[
          file before and after; of content only its length and SHA-256. The folder of the file must be outside of the \
          directories offered",
     ),
-    row("audit-label", Text("TEXT"))
-        .help("Text in each line of the audit that says which server wrote it, of at most 100 characters"),
+    row("audit-label", Text("TEXT")).help(
+        "Name of this server, of at most 100 characters: in each line of the audit and of --events, and in the history",
+    ),
     row("audit-required", Switch(|config| &mut config.audit.required))
         .help("Refuse calls that cannot be recorded; a change is recorded before it is made as well"),
     row("events", Text("FILE")).help(

@@ -239,10 +239,12 @@ pub struct StatsRequest {
 pub(crate) const SETUP_CLIENTS: &str = "claude-desktop claude-code vscode vscode-insiders cursor zed codex gemini-cli deerflow \
      inspector opencode kilo copilot-cli qwen-code cline roo windsurf kiro jetbrains goose lm-studio amp other";
 
-/// Their names, and shorter ones for some of them.
+/// Their names, and shorter ones for some of them, which `setup` completes.
 fn setup_clients() -> PossibleValuesParser {
-    let shorter = ["copilot", "qwen", "lmstudio"].map(|name| PossibleValue::new(name).hide(true));
-    PossibleValuesParser::new(SETUP_CLIENTS.split(' ').map(PossibleValue::new).chain(shorter))
+    let is_short_for = |short: &&str, name: &str| name.replace('-', "").starts_with(short);
+    let shorter =
+        |name| ["copilot", "gemini", "lmstudio", "qwen"].into_iter().filter(move |short| is_short_for(short, name));
+    PossibleValuesParser::new(SETUP_CLIENTS.split(' ').map(|name| PossibleValue::new(name).aliases(shorter(name))))
 }
 
 /// The arguments of `rootbound setup`.

@@ -127,7 +127,8 @@ pub(crate) fn quoted(word: &str) -> String {
 /// `word` in single quotes where a shell of Unix needs them.
 pub(crate) fn quoted_for_unix(word: &str) -> String {
     let is_plain = |letter: char| letter.is_alphanumeric() || "_-./=:,@%+".contains(letter);
-    if word.chars().all(is_plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
+    let is_plain = !word.is_empty() && word.chars().all(is_plain);
+    if is_plain { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
 }
 
 /// As the program takes its command line apart: a backslash counts only before a quote. See

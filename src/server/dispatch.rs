@@ -189,7 +189,7 @@ impl Dispatcher {
             budget: call.answer_budget,
             longest_wait: call.longest_wait.within(self.services.options.longest_wait),
             by: call.trace.by.clone(),
-            is_individual: call.caller.thread.is_some() || call.caller.user.is_some(),
+            is_individual: call.caller.thread.is_some(),
             ..self.services.context(self.limit())
         };
         if self.services.toolbox.get(&call.tool).is_some_and(|tool| tool.waits) {

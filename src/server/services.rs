@@ -39,7 +39,7 @@ pub struct ServerOptions {
     pub longest_wait: Duration,
     /// Where calls are recorded, if anywhere.
     pub audit: Option<Arc<Audit>>,
-    /// The name of this server for people, with which it makes its changes.
+    /// The name of this server, which its changes carry.
     pub label: Option<String>,
     /// Why there is no directory to offer: every call is answered with it.
     pub unconfigured: Option<String>,

@@ -237,11 +237,12 @@ impl History {
         self.store.as_ref().map_or(Ok(None), |store| store.since_checkpoint(roots, name))
     }
 
-    /// The process, and who it acted for, that made the file at the real path `path` what it is at `revision`, if the
-    /// journal has it since yesterday and it was another one.
-    pub fn other_maker(&self, path: &WorkspacePath, revision: Revision) -> Option<String> {
-        let newest = self.store.as_ref()?.newest(path, revision);
-        newest.filter(|record| *record.session != *self.session).map(|record| record.maker())
+    /// The process, and who it acted for, that made the file at the real path `path` what it is at each of `revisions`, if
+    /// the journal has it since yesterday and it was another one.
+    pub fn other_makers(&self, path: &WorkspacePath, revisions: &[Revision]) -> HashMap<Revision, String> {
+        let newest = self.store.iter().flat_map(|store| store.newest(path, revisions));
+        let others = newest.filter(|(_, record)| *record.session != *self.session);
+        others.map(|(revision, record)| (revision, record.maker())).collect()
     }
 
     /// Whether a content is still kept.

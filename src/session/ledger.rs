@@ -374,8 +374,10 @@ impl Ledger {
         let mut memory = self.memory();
         let Some(whole) = memory.files.get_mut(&Key::of(path)).map(|sighting| &mut sighting.whole) else { return };
         if was.is_none() || whole.get(&by.cloned()) == was.as_ref() {
-            if whole.len() >= MAX_CALLERS {
-                whole.clear();
+            if whole.len() >= MAX_CALLERS && !whole.contains_key(&by.cloned()) {
+                // Any of them: it gets no note until it sees the whole file again.
+                let one = whole.keys().next().cloned();
+                one.map(|one| whole.remove(&one));
             }
             whole.insert(by.cloned(), revision);
         }

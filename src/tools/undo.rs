@@ -1,4 +1,4 @@
-//! `undo`: revert this session's last change, or all changes since a checkpoint, where what they left is unchanged.
+//! `undo`: revert the caller's last change, or all changes since a checkpoint, where what they left is unchanged.
 //!
 //! A second plain undo goes one change further back, and `to=redo` takes the last plain undo back. An undo to a
 //! checkpoint is one change on the list like any other: a plain undo takes it back.
@@ -40,7 +40,7 @@ pub(super) use planner::skipped_headline;
 pub(crate) use since::HistoryPoint;
 pub(super) use since::{ChangesSince, changes_since};
 
-/// Reverts changes of this session.
+/// Reverts changes.
 pub(crate) struct Undo;
 
 /// Arguments of `undo`.
@@ -64,7 +64,7 @@ impl Tool for Undo {
         name: "undo",
         title: "Undo the last change",
         purpose: "reverts your last change",
-        description: "Revert this session's last change, or its last change to a path, and show the diff. A patch or an edit of \
+        description: "Revert your last change, or the last change to a path, and show the diff. A patch or an edit of \
             several files is reverted as a whole. Only what is still as the change left it is reverted. A second undo goes one \
             change further back; to=redo reverts the last undo. With to=session or to=CHECKPOINT all later changes are \
             reverted in one step; the next undo reverts that step.",
@@ -115,7 +115,7 @@ fn redo(cx: &CallContext, args: &Args) -> Result<Plan, ToolError> {
     }
     loop {
         let last = cx.session.history.undo_list().last_undo(cx.by.as_ref()).ok_or_else(|| {
-            ToolError::new(Kind::NotFound, "this session has no undo that could be taken back")
+            ToolError::new(Kind::NotFound, "you have no undo in this session that could be taken back")
                 .hint("redo brings back what a plain undo has reverted; undo takes an undo with `to` back")
         })?;
         if let Some(plan) = plan_revert(cx, KnownChange::own(cx, last), true, args.dry_run)? {
@@ -335,6 +335,10 @@ impl PlannedUndo {
     fn words(&self) -> (String, String) {
         let path = self.path();
         let KnownChange { tool, by, change, .. } = &self.last;
+        let words = |now: &str, past: &str, done: &str| {
+            let was = if by.is_empty() { String::new() } else { format!(", which was {done}{by}") };
+            (format!("{now} {path}{was}"), format!("{past} {path}{was}"))
+        };
         match &change.effect {
             // A change of several files is planned otherwise.
             Effect::Wrote { before: Some(_), .. } | Effect::Several(_) => {
@@ -343,10 +347,10 @@ impl PlannedUndo {
             Effect::Wrote { before: None, .. } => {
                 (format!("Delete {path}, which was created{by}"), format!("Deleted {path}, which had been created{by}"))
             }
-            Effect::Removed { .. } => (format!("Bring back {path}"), format!("Brought back {path}")),
-            Effect::Moved { to, .. } => (format!("Move {to} back to {path}"), format!("Moved {to} back to {path}")),
-            Effect::Copied { .. } => (format!("Delete the copy {path}"), format!("Deleted the copy {path}")),
-            Effect::Made { .. } => (format!("Remove the directory {path}"), format!("Removed the directory {path}")),
+            Effect::Removed { .. } => words("Bring back", "Brought back", "deleted"),
+            Effect::Moved { to, .. } => words(&format!("Move {to} back to"), &format!("Moved {to} back to"), "moved"),
+            Effect::Copied { .. } => words("Delete the copy", "Deleted the copy", "made"),
+            Effect::Made { .. } => words("Remove the directory", "Removed the directory", "made"),
         }
     }
 

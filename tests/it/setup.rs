@@ -427,6 +427,10 @@ fn hook_names_the_state_before_each_prompt_and_goes_with_the_entry() {
         ("codex", "user", ".codex/hooks.json"),
         ("codex", "project", ".codex/hooks.json"),
     ] {
+        // Codex runs hooks with cmd there.
+        if cfg!(windows) && client == "codex" {
+            continue;
+        }
         let step = if cfg!(windows) { 2 } else { 1 };
         for sample in SETTINGS.iter().step_by(step) {
             let machine = Machine::new();
@@ -450,7 +454,7 @@ fn hook_names_the_state_before_each_prompt_and_goes_with_the_entry() {
                     assert!(again.contains("has it already"), "{client} {scope} {sample:?}: {again}");
                 }
                 let written = fs::read_to_string(&file).expect("written");
-                let hook = "history checkpoint last-prompt >/dev/null 2>&1 || true\"";
+                let hook = "history checkpoint last-prompt </dev/null >/dev/null 2>&1 || true\"";
                 assert_eq!(
                     (written.matches(hook).count(), written.matches("\"timeout\": 10").count()),
                     (1, 1),
@@ -474,6 +478,49 @@ fn hook_names_the_state_before_each_prompt_and_goes_with_the_entry() {
     }
     let refused = Machine::new().run(&["cursor", "sub", "--hooks"]).failed(2);
     assert!(refused.contains("leave it out for cursor"), "{refused}");
+}
+
+#[test]
+fn hooks_of_others_and_of_another_entry_stay() {
+    let machine = Machine::new();
+    let file = machine.home().join(".claude/settings.json");
+    machine.run(&["claude-code", "--name", "a", "--hooks", "--write", "--yes"]).succeeded();
+    machine.run(&["claude-code", "sub", "--name", "b", "--hooks", "--write", "--yes"]).succeeded();
+    let hooks = || -> serde_json::Value {
+        let settings = fs::read_to_string(&file).expect("written");
+        serde_json::from_str::<serde_json::Value>(&settings).expect("JSON")["hooks"]["UserPromptSubmit"].clone()
+    };
+    let both = hooks();
+    assert_eq!(both.as_array().map(Vec::len), Some(2), "{both}");
+    machine.run(&["claude-code", "--name", "a", "--remove", "--yes"]).succeeded();
+    assert_eq!(hooks(), serde_json::json!([both[1]]));
+    // One that a person has added a command to, one for another program, and one that only speaks of it.
+    let command = both[1]["hooks"][0]["command"].as_str().expect("a command");
+    let gate = serde_json::json!({ "type": "command", "command": "my-policy-gate" });
+    let others = serde_json::json!([
+        { "hooks": [both[1]["hooks"][0], gate] },
+        { "hooks": [{ "type": "command", "command": format!("/usr/bin/other{}", &command[command.find(" history").expect("there")..]) }] },
+        { "matcher": command, "hooks": [gate] },
+    ]);
+    let mut all = others.as_array().expect("a list").clone();
+    all.insert(1, both[1].clone());
+    fs::write(&file, serde_json::json!({ "hooks": { "UserPromptSubmit": all } }).to_string()).expect("written");
+    machine.run(&["claude-code", "--name", "b", "--remove", "--yes"]).succeeded();
+    assert_eq!(hooks(), others);
+}
+
+#[test]
+fn hook_is_refused_where_the_project_may_have_the_program() {
+    let machine = Machine::new();
+    let file = machine.home().join(".claude.json");
+    let entry = r#"{"mcpServers": {"files": {"command": "npx", "args": ["-y", "rootbound@0.0.1", "."]}}}"#;
+    fs::write(&file, entry).expect("written");
+    let before = machine.everything_but_blanks();
+    let mut setup = machine.command();
+    setup.env("ROOTBOUND_LAUNCHER", "npx").args(["claude-code", "--hooks", "--write", "--yes"]);
+    let refused = Outcome::of(&mut setup).failed(1);
+    assert!(refused.contains("--hooks is for an installed program"), "{refused}");
+    assert_eq!(machine.everything_but_blanks(), before);
 }
 
 #[cfg(unix)]
@@ -673,7 +720,8 @@ fn what_setup_cannot_write_is_printed_and_refused_with_the_next_step() {
         [&["goose", "--write", "--yes"][..], &["goose", "--remove", "--yes"], &["other", "sub", "--write", "--yes"]]
     {
         let refused = machine.run(words).failed(2);
-        assert!(refused.contains("paste what `rootbound setup"), "{refused}");
+        let next = if words.contains(&"--remove") { "take the entry out of " } else { "paste what `rootbound setup" };
+        assert!(refused.contains(next), "{refused}");
     }
     for words in
         [&["other"][..], &["cline", "--write", "--yes"], &["windsurf"], &["kiro"], &["lm-studio"], &["jetbrains"]]

@@ -40,7 +40,8 @@ impl DiskRules {
         own.extend(hosts_of(&found));
         let this = Self { chain: server_files::all(&own, roots.list()), homes, agents };
         for root in roots.list() {
-            if let Some(found) = checkouts::find(root) {
+            // Nothing of the host is shown for what an untrusted directory names.
+            if let Some(found) = Some(root).filter(|root| !root.is_untrusted()).and_then(|root| checkouts::find(root)) {
                 let _ = root.checkouts.set(found);
             }
         }

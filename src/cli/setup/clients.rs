@@ -353,7 +353,10 @@ pub(super) const CLIENTS: &[Client] = &[
         id: "kiro",
         title: "Kiro",
         files: &[(User, "~/.kiro/settings/mcp.json"), (Project, "./.kiro/settings/mcp.json")],
-        starts_in: ("the project; its own for --scope user", "<https://github.com/kirodotdev/Kiro/issues/10486>"),
+        starts_in: (
+            "the project; Kiro's own folder for --scope user",
+            "<https://github.com/kirodotdev/Kiro/issues/10486>",
+        ),
         ..EDITOR
     },
     Client {
@@ -380,7 +383,10 @@ pub(super) const CLIENTS: &[Client] = &[
         title: "Amp",
         // One key with a dot in it.
         format: Json(&["amp.mcpServers"]),
-        files: &[(User, "~/.config/amp/settings.json|~/.config/amp/settings.jsonc"), (Project, "./.amp/settings.json")],
+        files: &[
+            (User, "~/.config/amp/settings.json|~/.config/amp/settings.jsonc"),
+            (Project, "./.amp/settings.json|./.amp/settings.jsonc"),
+        ],
         starts_in: ("the folder of the thread", "source: its program of September 2026"),
         project_approval: "each person runs `amp mcp approve NAME`",
         ..TERMINAL

@@ -92,7 +92,7 @@ const VALUED: &str =
     "--from --with --python -p --package --index --index-url --default-index --registry --cache-dir --spec";
 
 /// Whether the word is this program, or its package in some version.
-fn names_program(word: &str) -> bool {
+pub(super) fn names_program(word: &str) -> bool {
     let file = word.rsplit(['/', '\\']).next().unwrap_or(word);
     let name = file.split(['@', '=', '<', '>', '~']).next().unwrap_or(file);
     let name = name.strip_suffix('}').unwrap_or(name).to_lowercase();

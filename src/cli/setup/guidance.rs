@@ -60,7 +60,7 @@ pub(super) fn configuration(
         }
     }
     if request.hooks {
-        let list = hooks::on("", &hooks::hook(scope, &entries[0], request), &mut Made::default())?;
+        let list = hooks::on("", &hooks::command(client, scope, &entries[0], request)?, "", &mut Made::default())?;
         let _ = writeln!(out, "In {}:\n\n{list}", hooks::file(client, scope, target.folders)?.display());
     }
     if client.splits_tools() {
@@ -69,7 +69,7 @@ pub(super) fn configuration(
     let _ = writeln!(out, "starts    in {}", client.starts_in.0);
     let _ = writeln!(out, "{}", after(target, entries, request));
     let next = "the same command with --write merges this into the file; --remove takes it out";
-    let _ = writeln!(out, "next      {}", target.by_hand().as_deref().unwrap_or(next));
+    let _ = writeln!(out, "next      {}", target.by_hand(false).as_deref().unwrap_or(next));
     Ok(out)
 }
 

@@ -8,61 +8,76 @@ use crate::config::{SetupRequest, suggestion::quoted_for_unix};
 
 use super::{
     clients::{Client, EntryScope, place_of},
-    entry::ServerEntry,
-    folders::Folders,
+    entry::{ServerEntry, names_program},
+    folders::{Folders, System},
     json_document::{self, at},
     records::Made,
 };
 
-/// The end of its command. The client adds what a hook prints to the prompt, and drops the prompt if it ends with 2.
-const CHECKPOINT: &str = " history checkpoint last-prompt >/dev/null 2>&1 || true";
+/// The end of its command. The client adds what a hook prints to the prompt, and drops the prompt if it ends with 2; the
+/// prompt itself is what the hook could read.
+const CHECKPOINT: &str = " history checkpoint last-prompt </dev/null >/dev/null 2>&1 || true";
 /// The hooks that run before a prompt.
-const LIST: &[&str] = &["hooks", "UserPromptSubmit"];
-/// The folder in which a server without directories works; Codex has no variable, and starts hooks in that folder.
-const PROJECT: &str = r#""${CLAUDE_PROJECT_DIR:-.}""#;
+const PROMPT_HOOKS: &[&str] = &["hooks", "UserPromptSubmit"];
 
 /// The file that lists the hooks.
 ///
 /// # Errors
 /// If the client has no such hook.
 pub(super) fn file(client: &Client, scope: EntryScope, folders: &Folders<'_>) -> Result<PathBuf, String> {
+    if client.id == "codex" && folders.system == System::Windows {
+        return Err("--hooks of Codex needs a shell of Unix, which it has not on Windows: leave it out".to_owned());
+    }
     let place = place_of(client.hooks, scope);
     folders.path(place.ok_or_else(|| format!("--hooks is for claude-code and codex: leave it out for {}", client.id))?)
 }
 
-/// The hook for an entry: its start in `sh`, on every system, with the command that names the state.
-pub(super) fn hook(scope: EntryScope, entry: &ServerEntry, request: &SetupRequest) -> Value {
-    let word = |word: String| match word.strip_prefix('.') {
-        Some(below) if below.is_empty() || below.starts_with('/') => format!("{PROJECT}{}", quoted_for_unix(below)),
-        _ => quoted_for_unix(&word),
+/// The command of the hook for an entry: its start in a shell of Unix. Claude Code has Git Bash on Windows; Codex takes the
+/// person's own shell (fish has no `${…:-.}`), in the folder of the session.
+///
+/// # Errors
+/// For a start by `npx` or the like: it prefers a program in the project, so that a model could have its own run.
+pub(super) fn command(
+    client: &Client,
+    scope: EntryScope,
+    entry: &ServerEntry,
+    request: &SetupRequest,
+) -> Result<String, String> {
+    let words = entry.words();
+    if !names_program(&words[0]) {
+        let why = "--hooks is for an installed program: npx and uvx may start one that an agent wrote into the project";
+        return Err(format!("{why}; install rootbound, and run its own `setup {}`", client.id));
+    }
+    let project = if client.id == "codex" { "." } else { r#""${CLAUDE_PROJECT_DIR:-.}""# };
+    let is_named = scope == EntryScope::Project || !request.directories.is_empty();
+    let options = words.len() - if is_named { request.directories.len().max(1) } else { 0 };
+    let word = |(index, word): (usize, &String)| match word.strip_prefix('.').filter(|_| index >= options) {
+        Some("") => project.to_owned(),
+        Some(below) if below.starts_with('/') => format!("{project}{}", quoted_for_unix(below)),
+        _ => quoted_for_unix(word),
     };
-    let is_unnamed = request.directories.is_empty() && scope != EntryScope::Project;
-    let project = is_unnamed.then(|| PROJECT.to_owned());
-    let start = entry.words().into_iter().map(word).chain(project).collect::<Vec<_>>().join(" ");
-    json!({"hooks": [{"type": "command", "command": start + CHECKPOINT, "timeout": 10}]})
+    let start = words.iter().enumerate().map(word).chain((!is_named).then(|| project.to_owned()));
+    Ok(start.collect::<Vec<_>>().join(" ") + CHECKPOINT)
 }
 
-/// Adds the hook to `text`, in place of an earlier one, and what was made for it to `made`.
-pub(super) fn on(text: &str, hook: &Value, made: &mut Made) -> Result<String, String> {
-    if of(text)? == std::slice::from_ref(hook) {
+fn hook(command: &str) -> Value {
+    json!({"hooks": [{"type": "command", "command": command, "timeout": 10}]})
+}
+
+/// Adds the hook with this command to `text`, in place of the `earlier` one, and what was made for it to `made`.
+pub(super) fn on(text: &str, command: &str, earlier: &str, made: &mut Made) -> Result<String, String> {
+    let document = json_document::value(text)?;
+    let there = at(&document, PROMPT_HOOKS).and_then(Value::as_array);
+    if there.is_some_and(|all| all.contains(&hook(command))) {
         return Ok(text.to_owned());
     }
-    let (text, containers) = json_document::add(&off(text, 0)?, LIST, hook)?;
+    let (text, containers) = json_document::add(&off(text, earlier, 0)?, PROMPT_HOOKS, &hook(command))?;
     made.containers += containers;
     Ok(text)
 }
 
-/// Takes the hook out of `text`, and up to `made` containers that hold nothing else.
-pub(super) fn off(text: &str, made: usize) -> Result<String, String> {
-    of(text)?.iter().try_fold(text.to_owned(), |text, hook| json_document::remove(&text, LIST, Some(hook), made))
-}
-
-/// The hooks in `text` that name the state.
-fn of(text: &str) -> Result<Vec<Value>, String> {
-    if !text.contains(CHECKPOINT) {
-        return Ok(Vec::new());
-    }
-    let document = json_document::value(text)?;
-    let all = at(&document, LIST).and_then(Value::as_array).into_iter().flatten();
-    Ok(all.filter(|hook| hook.to_string().contains(CHECKPOINT)).cloned().collect())
+/// Takes the hook with this command out of `text`, and up to `made` containers that hold nothing else. One that a person
+/// has changed, or added another to, stays.
+pub(super) fn off(text: &str, command: &str, made: usize) -> Result<String, String> {
+    json_document::remove(text, PROMPT_HOOKS, Some(&hook(command)), made)
 }

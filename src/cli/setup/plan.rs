@@ -41,12 +41,16 @@ impl SetupTarget<'_> {
         Records { folder: self.folders.environment.state_folder(), place }
     }
 
-    /// Why a person has to paste the entry, and what; `None` where it can be written.
-    pub(super) fn by_hand(&self) -> Option<String> {
+    /// Why a person has to paste the entry, or to take it out, and where; `None` where setup does.
+    pub(super) fn by_hand(&self, is_removal: bool) -> Option<String> {
         let (path, is_yaml) = (self.path.display().to_string(), matches!(self.client.format, Format::Yaml(_)));
         let place = if path.is_empty() { "its file, or name that with --file" } else { &path };
-        let why = "setup does not write the file of this client: paste what `rootbound setup";
-        (is_yaml || path.is_empty()).then(|| format!("{why} {}` prints into {place}", self.client.id))
+        let how = if is_removal {
+            "take the entry out of"
+        } else {
+            &format!("paste what `rootbound setup {}` prints into", self.client.id)
+        };
+        (is_yaml || path.is_empty()).then(|| format!("setup does not write the file of this client: {how} {place}"))
     }
 
     /// The change that adds the entries, or brings them up to date.
@@ -55,7 +59,7 @@ impl SetupTarget<'_> {
         let failed_here = |why: String| failed(&document, &why);
         let records = self.records();
         let earlier = records.of(&entries[0].name).unwrap_or_default();
-        let (mut others, mut tools, mut hooks) = (Vec::new(), earlier.tools, earlier.hooks);
+        let (mut others, mut tools, mut hooks, mut hook) = (Vec::new(), earlier.tools, earlier.hooks, earlier.hook);
         if let (true, Ok(own)) = (request.replace, &self.client.own_tools) {
             let mut list = self.other(&mut others, &self.tools_path()?)?;
             let off = own_tools::off(own, &list.text, made_for(&list), &tools);
@@ -67,8 +71,12 @@ impl SetupTarget<'_> {
             if list.before.is_none() {
                 hooks = made_for(&list);
             }
-            let hook = hooks::hook(self.scope, &entries[0], request);
-            list.text = hooks::on(&list.text, &hook, &mut hooks).map_err(|why| failed(&list, &why))?;
+            let found = self.list.existing(&document.text, &entries[0].name).map_err(failed_here)?;
+            // As the entry that is there is started, which may be a version that a person chose.
+            let start = found.filter(is_ours).map_or_else(|| entries[0].clone(), |found| entries[0].started_as(&found));
+            let command = hooks::command(self.client, self.scope, &start, request)?;
+            list.text = hooks::on(&list.text, &command, &hook, &mut hooks).map_err(|why| failed(&list, &why))?;
+            hook = command;
             others.push(list);
         }
         let mut text = document.text.clone();
@@ -92,9 +100,9 @@ impl SetupTarget<'_> {
                 Some(_) => return Err(self.foreign(&document, &entry.name)),
             };
             if index == 0 {
-                (marker.tools, marker.hooks) = (tools.clone(), hooks.clone());
+                (marker.tools, marker.hooks, marker.hook) = (tools.clone(), hooks.clone(), hook.clone());
             }
-            if is_new || recorded.is_some() || !marker.tools.names.is_empty() || marker.hooks != Made::default() {
+            if is_new || recorded.is_some() || !marker.tools.names.is_empty() || !marker.hook.is_empty() {
                 edits.push((entry.name.clone(), Some(marker)));
             }
         }
@@ -125,7 +133,8 @@ impl SetupTarget<'_> {
         let records = self.records();
         let failed_here = |why: String| failed(&document, &why);
         let (mut plan, mut text, mut made) = (SetupPlan::default(), document.text.clone(), Vec::new());
-        let (mut is_unrecorded, mut off, mut hooks, mut others) = (false, None, Made::default(), Vec::new());
+        let (mut is_unrecorded, mut off, mut hooks, mut hook, mut others) =
+            (false, None, Made::default(), String::new(), Vec::new());
         for name in self.names_to_remove(&document, &records, request)? {
             let recorded = records.of(&name);
             let marker = recorded.clone().unwrap_or_default();
@@ -135,7 +144,9 @@ impl SetupTarget<'_> {
                 is_unrecorded |= recorded.is_none();
             }
             made.push(marker.made);
-            hooks = marker.hooks;
+            if !marker.hook.is_empty() {
+                (hooks, hook) = (marker.hooks, marker.hook);
+            }
             off = off.or(Some(marker.tools).filter(|tools| !tools.names.is_empty()));
             plan.records.push((name, None));
         }
@@ -164,10 +175,11 @@ impl SetupTarget<'_> {
                 ));
             }
         }
-        if let Ok(path) = hooks::file(self.client, self.scope, self.folders)
+        if !hook.is_empty()
+            && let Ok(path) = hooks::file(self.client, self.scope, self.folders)
             && let Ok(mut list) = self.other(&mut others, &path)
         {
-            list.text = hooks::off(&list.text, hooks.containers).map_err(|why| failed(&list, &why))?;
+            list.text = hooks::off(&list.text, &hook, hooks.containers).map_err(|why| failed(&list, &why))?;
             others.push(list);
         }
         // Before the entry goes, for the same reason.

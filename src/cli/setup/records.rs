@@ -29,6 +29,8 @@ pub(super) struct Records {
 pub(super) struct Marker {
     pub(super) made: Made,
     pub(super) tools: ToolsOff,
+    /// The command of its hook; empty without one.
+    pub(super) hook: String,
     /// For the file that lists hooks.
     pub(super) hooks: Made,
 }

@@ -4,6 +4,7 @@
 //! are larger than the size limit. Several processes may use one folder at a time.
 
 use std::{
+    collections::HashMap,
     collections::HashSet,
     io::{self, Read},
     sync::{Mutex, PoisonError},
@@ -166,17 +167,24 @@ impl DiskStore {
         Ok(None)
     }
 
-    /// The newest record of today or yesterday that made the file at the real path `path` what it is at `revision`. Lines
-    /// without that are not parsed.
-    pub(super) fn newest(&self, path: &WorkspacePath, revision: Revision) -> Option<JournalRecord> {
-        let (folder, today, digits) = (self.folder().ok()?, now() / DAY, revision.to_string());
-        let is_it = |record: &JournalRecord| record.new_revision() == Some(revision) && record.is_of(path);
-        [today, today.saturating_sub(1)].into_iter().find_map(|day| {
-            let bytes = folder.read(&format!("{JOURNAL}{day}"), READ_AT_MOST).ok()?;
+    /// The newest record of today or yesterday that made the file at the real path `path` what it is at each of
+    /// `revisions`. Lines without one are not parsed, and a day is read only for what the later one has not.
+    pub(super) fn newest(&self, path: &WorkspacePath, revisions: &[Revision]) -> HashMap<Revision, JournalRecord> {
+        let (today, mut found) = (now() / DAY, HashMap::new());
+        let digits: Vec<String> = revisions.iter().map(ToString::to_string).collect();
+        for day in [today, today.saturating_sub(1)] {
+            let read = |folder: StateDir| folder.read(&format!("{JOURNAL}{day}"), READ_AT_MOST);
+            let bytes =
+                if found.len() < digits.len() { self.folder().and_then(read).unwrap_or_default() } else { break };
             let text = String::from_utf8_lossy(&bytes);
-            let mut lines = text.lines().rev().filter(|line| line.contains(&digits));
-            lines.find_map(|line| JournalRecord::read(line).filter(is_it))
-        })
+            let lines = text.lines().rev().filter(|line| digits.iter().any(|one| line.contains(one)));
+            for record in lines.filter_map(JournalRecord::read).filter(|record| record.is_of(path)) {
+                if let Some(revision) = record.new_revision().filter(|revision| revisions.contains(revision)) {
+                    found.entry(revision).or_insert(record);
+                }
+            }
+        }
+        found
     }
 
     fn folder(&self) -> io::Result<StateDir> {

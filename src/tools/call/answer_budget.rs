@@ -6,8 +6,8 @@ use text_file::estimated_tokens;
 
 /// Characters that `/mnt/user-data/workspace/` adds to a relative path.
 const GROWTH: usize = "/mnt/user-data/workspace/".len();
-/// Units that a line costs at least where a client also counts lines: its limit of those is the other one divided by this.
-const LINE: usize = 25;
+/// Units that a line costs at least where a client also counts lines: a text within the budget has fewer than it allows.
+const MIN_LINE: usize = 25;
 
 /// The unit in which a client counts a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,14 +63,14 @@ impl AnswerBudget {
 
     /// How much of the budget `text` takes.
     pub fn cost(&self, text: &str) -> usize {
-        let lines = || text.bytes().filter(|byte| *byte == b'\n').count() * LINE;
+        let line = |line: &str| if line.ends_with('\n') { line.len().max(MIN_LINE) } else { line.len() };
         match self.unit {
             TextUnit::Bytes => text.len(),
             TextUnit::JsonBytes => json_bytes(text),
             TextUnit::Characters => text.chars().count(),
             TextUnit::CharactersWithPaths => text.chars().count() + GROWTH * relative_paths(text),
             TextUnit::Tokens => estimated_tokens(text).max((text.chars().count() * 5).div_ceil(12)),
-            TextUnit::BytesOfLines => text.len().max(lines()),
+            TextUnit::BytesOfLines => text.split_inclusive('\n').map(line).sum(),
         }
     }
 

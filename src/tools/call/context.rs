@@ -169,7 +169,7 @@ pub struct CallContext {
     /// Who called, as far as the request or the process says so: for the history, and for those whose content does not
     /// know the change. No right depends on it.
     pub by: Option<Arc<str>>,
-    /// Whether `by` names one thread or user: else several agents of one client may have it.
+    /// Whether `by` names one thread: else several agents of one client or user may have it.
     pub is_individual: bool,
     /// Records the changes of the call for the audit; `None` where nobody records it.
     pub changes: Option<Arc<ChangeLog>>,

@@ -166,7 +166,7 @@ fn changed(cx: &CallContext, asked: &WorkspacePath, now: &Snapshot, seen: &Seen)
 }
 
 /// Makers that an answer names.
-const NAMED: usize = 3;
+const MAX_MAKERS: usize = 3;
 /// A caller of this session who has no name.
 pub(crate) const SOMEBODY: &str = "another caller";
 
@@ -187,7 +187,7 @@ pub(crate) fn by(
     let mut names: Vec<Arc<str>> = Vec::new();
     let known = states.iter().filter_map(|state| state.by.clone());
     let is_known = states.last().is_some_and(|last| last.revision == revision && last.by.is_some());
-    let other = || cx.session.history.other_maker(real, revision).map(Arc::from);
+    let other = || cx.session.history.other_makers(real, &[revision]).into_values().next().map(Arc::from);
     for name in known.chain((!is_known).then(other).flatten()) {
         let is_own = cx.by.as_ref() == Some(&name);
         // A model need not know what its own thread is called; what all callers are called says nothing.
@@ -196,7 +196,7 @@ pub(crate) fn by(
             names.push(name);
         }
     }
-    names.truncate(NAMED);
+    names.truncate(MAX_MAKERS);
     if names.is_empty() { String::new() } else { format!("{lead} by {}", names.join(" and ")) }
 }
 

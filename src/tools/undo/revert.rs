@@ -255,8 +255,9 @@ fn move_back(
 fn unchanged_file(cx: &CallContext, path: &WorkspacePath, after: Revision) -> Result<Vec<u8>, ToolError> {
     let now = cx.workspace.read(path, cx.settings.max_file_size).map_err(|error| not_as_left(path, error))?;
     let is_unchanged = now.revision == after || cx.workspace.masked_state(path).is_ok_and(|state| state == Some(after));
-    let by = || read_before_write::by(cx, path, (None, now.revision), ",");
-    if is_unchanged { Ok(now.bytes) } else { Err(changed_since(path, &by())) }
+    // The caller's own later change is not the one that would be lost.
+    let by = || Some(read_before_write::by(cx, path, (None, now.revision), ",")).filter(|by| by != ", by you");
+    if is_unchanged { Ok(now.bytes) } else { Err(changed_since(path, &by().unwrap_or_default())) }
 }
 
 fn unchanged_tree(

@@ -20,7 +20,7 @@ const MAX_LINES: &[(&str, usize)] = &[
     ("crates/text-edit", 6_150),
     ("crates/text-file", 1_090),
     ("crates/tree-search", 7_430),
-    ("src", 31_685),
+    ("src", 31_735),
 ];
 
 /// Modules that a folder may have; a file and the folder of its name count once.

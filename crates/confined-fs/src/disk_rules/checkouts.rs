@@ -36,6 +36,10 @@ pub(super) fn find(root: &Root) -> Option<Checkouts> {
     let named = gitdir_of(&Dir::open_ambient(top, false).ok()?);
     let git = named.as_ref().map_or(Some(top.join(GIT)), |(_, named)| canonical(top, named))?;
     let is_linked = named.is_some() && names_worktree(&git);
+    // Any `.git` file can name any repository of the host, which nothing of a submodule or `--separate-git-dir` proves.
+    if named.is_some() && !is_linked && !git.starts_with(&root.canonical) {
+        return None;
+    }
     let dir = beneath::Dir::open_ambient(&git, false).ok()?;
     let head = content(&dir, "HEAD");
     // A copy of a worktree has the `.git` file of the other one.

@@ -81,9 +81,7 @@ impl Ignores {
         let extra = compiled_lines(&rules.extra, &[]);
         // The version names the code that reads the tables, which may mean something else in another one.
         let built_in = (VERSION_CONTROL, ANYWHERE, ENDINGS, NEXT_TO, ENVIRONMENTS);
-        let worktrees = "linked worktrees are not entered";
-        let digest = format!("{} {rules:?} {built_in:?} {worktrees}", env!("CARGO_PKG_VERSION"));
-        let digest = Revision::of(digest.as_bytes());
+        let digest = Revision::of(format!("{} {rules:?} {built_in:?}", env!("CARGO_PKG_VERSION")).as_bytes());
         Self { extra, no_default: rules.no_default, digest }
     }
 }

@@ -163,7 +163,7 @@ impl Visitor for WatchTree<'_> {
             Err(Unwatchable::FileSystem | Unwatchable::Twice) if !is_start => self.unwatched = true,
             Err(why) => self.watcher.fail(why),
         }
-        // Its names are not at hand then. A `.git` file that comes from now on is an event.
+        // Its names are not listed then. A `.git` file that comes from now on is an event.
         if !self.deep && !is_start {
             let (roots, root) = (&self.watcher.shared.roots, self.watcher.root.root());
             self.unwatched |= walk::is_left_out(roots, root, path, dir);

@@ -4,16 +4,18 @@
 //! The states since then are followed from one to the next, and each line keeps who put it there, so that what the caller
 //! did itself is left out wherever it has moved to. Where no state came from somebody else, nothing is compared.
 
+use std::collections::HashMap;
+
 use confined_fs::WorkspacePath;
 use text_edit::{DiffExtent, unified_diff};
 use text_file::Document;
 
 use crate::session::Seen;
 
-use super::{super::shown_diff::hunk_sides, CallContext, NAMED, SOMEBODY};
+use super::{super::shown_diff::hunk_sides, CallContext, MAX_MAKERS, SOMEBODY};
 
 /// Ranges of lines that the note has.
-const RANGES: usize = 5;
+const MAX_RANGES: usize = 5;
 
 /// Adds the note on the file that is truly at `real`, which this call has just changed, as a line to `text` and to the
 /// `notes`; nothing where all that was done since it was shown whole was done by this caller.
@@ -22,10 +24,13 @@ pub(crate) fn note_unseen(cx: &CallContext, real: &WorkspacePath, text: &mut Str
     let Some(whole) = ledger.whole_before(real, cx.by.as_ref()) else { return };
     let mut states = ledger.states(real).seen;
     states.drain(..states.iter().rposition(|state| state.revision == whole).unwrap_or(states.len()));
+    // In one look at the journal: a formatter that runs after each edit makes as many states as the caller.
+    let foreign: Vec<_> = states.iter().skip(1).filter(|state| !state.is_made).map(|state| state.revision).collect();
+    let others = if foreign.is_empty() { HashMap::new() } else { cx.session.history.other_makers(real, &foreign) };
     let maker = |state: &Seen| match &state.by {
         by if state.is_made && *by == cx.by => None,
         by if state.is_made => Some(by.as_deref().unwrap_or(SOMEBODY).to_owned()),
-        _ => Some(cx.session.history.other_maker(real, state.revision).unwrap_or_else(|| OUTSIDE.to_owned())),
+        _ => Some(others.get(&state.revision).cloned().unwrap_or_else(|| ANOTHER_PROGRAM.to_owned())),
     };
     let steps: Vec<(Option<String>, &Seen)> = states.iter().skip(1).map(|state| (maker(state), state)).collect();
     if !steps.is_empty() && steps.iter().all(|(by, _)| by.is_none()) {
@@ -41,7 +46,7 @@ pub(crate) fn note_unseen(cx: &CallContext, real: &WorkspacePath, text: &mut Str
 }
 
 /// Whoever does not write through a server whose history this one knows.
-const OUTSIDE: &str = "somebody outside of this server";
+const ANOTHER_PROGRAM: &str = "another program";
 
 /// Who else has changed each line of the last state or removed what was before it. The last one is the end of the file.
 /// `None` where a state is not kept, or no text.
@@ -80,9 +85,9 @@ fn places(lines: &[Option<&str>]) -> Option<(String, String)> {
         makers.extend((!makers.contains(&maker)).then_some(maker));
     }
     let range = |[first, last]: &[usize; 2]| if first == last { first.to_string() } else { format!("{first}-{last}") };
-    let shown: Vec<String> = ranges.iter().take(RANGES).map(range).collect();
+    let shown: Vec<String> = ranges.iter().take(MAX_RANGES).map(range).collect();
     let word = if ranges.iter().map(|[first, last]| last - first + 1).sum::<usize>() == 1 { "line" } else { "lines" };
-    let more = if ranges.len() > RANGES { ", …" } else { "" };
-    makers.truncate(NAMED);
+    let more = if ranges.len() > MAX_RANGES { ", …" } else { "" };
+    makers.truncate(MAX_MAKERS);
     (!shown.is_empty()).then(|| (makers.join(" and "), format!(": {word} {}{more}", shown.join(", "))))
 }
