@@ -247,7 +247,7 @@ mod tests {
     #[test]
     fn short_lines_cost_more_than_they_hold_where_lines_are_counted() {
         let budget = budget(TextUnit::BytesOfLines, 100);
-        assert_eq!((budget.cost("\n\n"), budget.cost("a\nb")), (50, 25));
+        assert_eq!((budget.cost("\n\n"), budget.cost("a\nb")), (50, 26));
         assert_eq!(budget.cost(&("é".repeat(40) + "\n")), 81);
         assert!(budget.fits("\n\n\n\n") && !budget.fits("\n\n\n\n\n"));
         let mut gauge = budget.gauge();
