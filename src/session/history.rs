@@ -177,7 +177,7 @@ impl History {
         records: impl IntoIterator<Item = JournalRecord>,
         by: Option<&Arc<str>>,
     ) -> io::Result<PendingChange> {
-        let mut pending = PendingChange { by: by.cloned(), ..self.unrecorded() };
+        let mut pending = self.unrecorded(by);
         if let Some(store) = &self.store {
             pending.recorded = store.write_down(self.lines(records, &pending))?;
         }
@@ -193,10 +193,10 @@ impl History {
         records.into_iter().map(move |record| line(record).of(&self.session, pending.number))
     }
 
-    /// A change that is made without a line in the journal, as that could not be written.
-    pub fn unrecorded(&self) -> PendingChange {
+    /// A change by `by` that is made without a line in the journal, as that could not be written.
+    pub fn unrecorded(&self, by: Option<&Arc<str>>) -> PendingChange {
         // With a number all the same: it gives the place on the list.
-        PendingChange { number: self.next.fetch_add(1, Ordering::Relaxed), recorded: false, by: None }
+        PendingChange { number: self.next.fetch_add(1, Ordering::Relaxed), recorded: false, by: by.cloned() }
     }
 
     /// The change was made: writes down what was not known before, and puts it on the list as `undoable` says.

@@ -106,7 +106,7 @@ pub(super) fn begin(cx: &CallContext, records: Vec<JournalRecord>) -> (PendingCh
         Ok(pending) => (pending, None),
         Err(error) => {
             let why = format!("the history could not be written: {}", error.kind());
-            (history.unrecorded(), Some(format!("this change is not in the history, because {why}")))
+            (history.unrecorded(cx.by.as_ref()), Some(format!("this change is not in the history, because {why}")))
         }
     }
 }

@@ -186,7 +186,7 @@ impl Begun {
             let (pending, unwritten) = begin(cx, vec![record]);
             (pending, note.or(unwritten))
         } else {
-            (history.unrecorded(), note)
+            (history.unrecorded(cx.by.as_ref()), note)
         };
         Ok(Self { before: was.map(|former| (former, usable)), changes, pending, note })
     }

@@ -115,7 +115,7 @@ fn remove_made(
     made: &[NewDirectory],
     approval: Approval,
 ) -> Result<(usize, PendingChange), ToolError> {
-    let Some(outermost) = made.first() else { return Ok((0, cx.session.history.unrecorded())) };
+    let Some(outermost) = made.first() else { return Ok((0, cx.session.history.unrecorded(cx.by.as_ref()))) };
     let entry = cx.workspace.writable_entry(outermost.path())?;
     let guard = TreeGuard::acquire_within(&cx.workspace, &[&entry], cx.wait_limit())?;
     let removed = guard.remove_made(made, approval)?;
