@@ -376,8 +376,9 @@ impl Ledger {
         if was.is_none() || whole.get(&by.cloned()) == was.as_ref() {
             if whole.len() >= MAX_CALLERS && !whole.contains_key(&by.cloned()) {
                 // Any of them: it gets no note until it sees the whole file again.
-                let one = whole.keys().next().cloned();
-                one.map(|one| whole.remove(&one));
+                if let Some(one) = whole.keys().next().cloned() {
+                    whole.remove(&one);
+                }
             }
             whole.insert(by.cloned(), revision);
         }
@@ -387,7 +388,9 @@ impl Ledger {
     /// after all.
     pub fn not_shown(&self, path: &WorkspacePath, by: Option<&Arc<str>>, was: Revision, revision: Revision) {
         self.showed_whole(path, by, Some(revision), was);
-        self.memory().files.entry(Key::of(path)).and_modify(|sighting| sighting.has_other = true);
+        if let Some(sighting) = self.memory().files.get_mut(&Key::of(path)) {
+            sighting.has_other = true;
+        }
     }
 
     /// The file at the real path `old` was moved to `new`, where it counts as shown whole to the same callers.

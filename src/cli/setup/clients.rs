@@ -25,7 +25,7 @@ pub(super) struct Client {
     pub(super) project_folder: &'static str,
     /// The client's own file tools; or, where no file turns them off, what a person can do instead.
     pub(super) own_tools: Result<OwnTools, &'static str>,
-    /// The file of each scope that lists hooks; none where the client has no hook for a prompt.
+    /// The file of each scope that lists hooks; empty if the client runs none before a prompt.
     pub(super) hooks: ScopePlaces,
     /// The step with which a person approves the server.
     pub(super) approval: &'static str,

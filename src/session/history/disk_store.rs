@@ -4,8 +4,7 @@
 //! are larger than the size limit. Several processes may use one folder at a time.
 
 use std::{
-    collections::HashMap,
-    collections::HashSet,
+    collections::{HashMap, HashSet},
     io::{self, Read},
     sync::{Mutex, PoisonError},
     time::{Duration, SystemTime},

@@ -184,8 +184,8 @@ impl UndoList {
         }
     }
 
-    /// The last change that counts of a caller who `is_caller` says, to `path` or below it: neither taken back nor itself a plain
-    /// undo.
+    /// The last change that counts, by a caller for whom `is_caller` is true, to `path` or below it: neither taken back nor
+    /// itself a plain undo.
     pub fn last(
         &self,
         path: Option<&WorkspacePath>,

@@ -28,6 +28,7 @@ use super::repository;
 const MAX_WORKTREES: usize = 256;
 /// Longest file of a repository that is read, in bytes: far more than any path, and than most configurations.
 const MAX_BYTES: u64 = 64 << 10;
+
 /// The checkouts of the repository that `root` is in. `None` where it is in none, or one that cannot be read: git's files
 /// never keep the server from starting.
 pub(super) fn find(root: &Root) -> Option<Checkouts> {
