@@ -9,11 +9,10 @@
 
 mod encode;
 mod gif;
-mod header;
 mod jpeg;
+mod pixels;
 mod png;
 mod resample;
-mod rows;
 mod webp;
 
 use std::panic::{self, AssertUnwindSafe};
@@ -22,9 +21,9 @@ use image::{DynamicImage, ImageFormat, RgbaImage, metadata::Orientation};
 
 use super::{DECODE_MEMORY, EncodedImage, ImageError, ImageInfo, ImageView, LONGEST_SIDE, MAX_PIXELS, Region};
 use encode::encode;
-use header::{ImageHeader, area};
+use pixels::{ImageHeader, area};
+use pixels::{RGBA, Rows};
 use resample::Resampler;
-use rows::{RGBA, Rows};
 
 /// Pixels along the long side of an image that is shown: a model sees no more of it
 /// (<https://docs.claude.com/en/docs/build-with-claude/vision#evaluate-image-size>).

@@ -12,20 +12,16 @@
 //!
 //! # Map
 //! [`image_info`] recognises a picture; `image_file` shows one, with a decoder for each format below it (`png`, `jpeg`,
-//! `webp`, `gif`) that gives `rows`, `resample` to scale them and `encode` to write the result. A build without the
-//! feature `decode` recognises pictures and has `absent` in their place.
+//! `webp`, `gif`) that gives its `pixels`, `resample` to scale them and `encode` to write the result. A build without the
+//! feature `decode` recognises pictures and opens none.
 //!
 //! A part of Rootbound, published with it: its interface changes without notice.
 
-#[cfg(not(feature = "decode"))]
-mod absent;
 #[cfg(feature = "decode")]
 mod image_file;
 
 use imagesize::ImageType;
 
-#[cfg(not(feature = "decode"))]
-pub use absent::ImageFile;
 #[cfg(feature = "decode")]
 pub use image_file::ImageFile;
 
@@ -153,6 +149,54 @@ pub fn image_info(bytes: &[u8]) -> Option<ImageInfo> {
         Ok(size) => Some(ImageInfo { mime, width: size.width, height: size.height }),
         Err(_) if mime == "image/jpeg" && bytes.len() >= LONG_HEADER => Some(ImageInfo { mime, width: 0, height: 0 }),
         Err(_) => None,
+    }
+}
+
+/// An image file whose header was read, of which there is none: in a build without decoders no image is opened.
+#[cfg(not(feature = "decode"))]
+#[derive(Debug)]
+pub struct ImageFile<'b>(std::convert::Infallible, std::marker::PhantomData<&'b [u8]>);
+
+#[cfg(not(feature = "decode"))]
+impl<'b> ImageFile<'b> {
+    /// Opens nothing: fails with [`ImageError::NotBuilt`].
+    pub fn open(_: &'b [u8], _: &ImageInfo) -> Result<Self, ImageError> {
+        Err(ImageError::NotBuilt)
+    }
+
+    /// Cannot be called, as there is no image: neither can those below.
+    pub fn memory(&self) -> u64 {
+        match self.0 {}
+    }
+
+    /// As [`Self::memory`], without an image.
+    pub fn file_size(&self) -> u64 {
+        match self.0 {}
+    }
+
+    /// As [`Self::memory`], without an image.
+    pub fn size(&self) -> (u32, u32) {
+        match self.0 {}
+    }
+
+    /// As [`Self::memory`], without an image.
+    pub fn frames(&self) -> u32 {
+        match self.0 {}
+    }
+
+    /// As [`Self::memory`], without an image.
+    pub fn is_turned(&self) -> bool {
+        match self.0 {}
+    }
+
+    /// As [`Self::memory`], without an image.
+    pub fn check(&self, _: &dyn Fn() -> bool) -> Result<(), ImageError> {
+        match self.0 {}
+    }
+
+    /// As [`Self::memory`], without an image.
+    pub fn show(&self, _: &ImageView, _: &dyn Fn() -> bool) -> Result<Option<EncodedImage>, ImageError> {
+        match self.0 {}
     }
 }
 

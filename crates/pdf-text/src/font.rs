@@ -1,20 +1,18 @@
 //! Fonts: what the codes of a string mean, and how wide their glyphs are. They are kept from page to page.
 //!
 //! # Map
-//! A code is a character by the font's `cmap`, its `base_encoding` or the encoding in its program (`type1`); the last two
-//! name glyphs, whose text is in `glyph_names`. `standard_widths.txt` has the widths that a file need not give.
+//! A code is a character by the font's `cmap` or its `encoding`: a named one, or that in its program. Glyphs have names,
+//! whose text is in `encoding`, too. `standard_widths.txt` has the widths that a file need not give.
 
-mod base_encoding;
 mod cmap;
-mod glyph_names;
-mod type1;
+mod encoding;
 
 use std::{cell::RefCell, collections::HashMap, hash::Hash, rc::Rc};
 
 use encoding_rs::{BIG5, EUC_JP, EUC_KR, Encoding, GBK, SHIFT_JIS};
 
-use base_encoding::BaseEncoding;
 use cmap::CMap;
+use encoding::BaseEncoding;
 
 use super::{
     budget::PdfError,
@@ -342,12 +340,12 @@ fn texts(file: &PdfFile<'_>, dict: &Dict, subtype: &[u8]) -> Result<Vec<String>,
         None if has(b"ZapfDingbats") => BaseEncoding::ZapfDingbats,
         None if has(b"Symbol") && !has(b"SymbolNeu") => BaseEncoding::Symbol,
         None => {
-            own = type1::own_encoding(file, dict)?;
+            own = encoding::own_encoding(file, dict)?;
             if subtype == b"TrueType" { BaseEncoding::WinAnsi } else { BaseEncoding::Standard }
         }
     };
     let mut texts: Vec<String> = match own {
-        Some(glyphs) => glyphs.iter().map(|glyph| glyph_names::text_of(glyph).unwrap_or_default()).collect(),
+        Some(glyphs) => glyphs.iter().map(|glyph| encoding::text_of(glyph).unwrap_or_default()).collect(),
         None => (0..=255).map(|code| base.character(code).map(String::from).unwrap_or_default()).collect(),
     };
     texts.resize(256, String::new());
@@ -374,7 +372,7 @@ fn texts(file: &PdfFile<'_>, dict: &Dict, subtype: &[u8]) -> Result<Vec<String>,
 fn named_glyph(name: &[u8], code: u8) -> String {
     let name = str::from_utf8(name).unwrap_or_default();
     let is_numbered = name.ends_with(|last: char| last.is_ascii_digit()) && code.is_ascii_graphic();
-    glyph_names::text_of(name).or_else(|| is_numbered.then(|| char::from(code).to_string())).unwrap_or_default()
+    encoding::text_of(name).or_else(|| is_numbered.then(|| char::from(code).to_string())).unwrap_or_default()
 }
 
 /// Bytes of the fonts that are kept.

@@ -9,9 +9,9 @@
 //! read here, and libraries decode what is in it: Flate, LZW, AES, the encodings of older systems.
 //!
 //! # Map
-//! Bytes to objects: `lexer`, `object`, `pdf_file` (objects by reference, and the bytes of streams). Pages: `page_tree`,
-//! `content` (the instructions of a page), `page_layout` (glyphs to lines). Fonts: `font`. All work counts against the
-//! `budget`.
+//! Bytes to objects: `lexer`, `object`, `pdf_file` (objects by reference, and the bytes of streams). Pages: their tree is
+//! here, `content` has the instructions of a page, `page_layout` makes lines of glyphs. Fonts: `font`. All work counts
+//! against the `budget`.
 //!
 //! # Limits
 //! No layout of tables, no text in pictures, and no glyphs of fonts that do not say which characters they are.
@@ -31,10 +31,10 @@ mod font;
 mod lexer;
 mod object;
 mod page_layout;
-mod page_tree;
 mod pdf_file;
 
 use std::{
+    collections::HashSet,
     panic::{self, AssertUnwindSafe},
     sync::{Mutex, PoisonError, TryLockError},
     time::Duration,
@@ -43,8 +43,7 @@ use std::{
 use budget::PdfBudget;
 use content::{Matrix, PageContent, read_page};
 use font::FontCache;
-use object::{Object, Reference};
-use page_tree::{inherited, loose_pages, pages};
+use object::{Dict, Object, Reference};
 use pdf_file::PdfFile;
 
 pub use budget::PdfError;
@@ -150,4 +149,65 @@ fn turn(degrees: f64) -> Matrix {
         3 => [0.0, 1.0, -1.0, 0.0, 0.0, 0.0],
         _ => Matrix::IDENTITY.0,
     })
+}
+
+/// Pages of one file; the longest books have a twentieth.
+const PAGES: usize = 200_000;
+
+/// Nodes from a page up to one with the entry that it inherits.
+const HEIGHT: usize = 64;
+
+/// The pages of a file in their order (ISO 32000-1, 7.7.3), each by its reference. Nothing is followed twice, so that a tree with circles ends.
+fn pages(file: &PdfFile<'_>) -> Result<Vec<Reference>, PdfError> {
+    let mut pages = Vec::new();
+    let Some(root) = file.root()? else { return Ok(pages) };
+    let mut seen = HashSet::new();
+    let mut open: Vec<Reference> = root.get(b"Pages").and_then(Object::reference).into_iter().collect();
+    while let Some(reference) = open.pop() {
+        if !seen.insert(reference.number) {
+            continue;
+        }
+        let node = file.resolve(&Object::Reference(reference))?;
+        let Some(node) = node.dict() else { continue };
+        let kids = file.get(node, b"Kids")?;
+        if let Some(kids) = kids.array() {
+            file.budget.work(kids.len() as u64)?;
+            // Backwards, as the last one is taken first.
+            open.extend(kids.iter().rev().filter_map(Object::reference));
+        } else if pages.len() == PAGES {
+            return Err(PdfError::TooLarge("it has more than 200,000 pages"));
+        } else {
+            pages.push(reference);
+        }
+    }
+    Ok(pages)
+}
+
+/// Every object that says it is a page, for a file whose tree leads to none.
+fn loose_pages(file: &PdfFile<'_>) -> Result<Vec<Reference>, PdfError> {
+    let mut pages = Vec::new();
+    for number in file.numbers() {
+        let reference = Reference { number, generation: 0 };
+        let object = file.resolve(&Object::Reference(reference))?;
+        let is_page =
+            object.dict().is_some_and(|dict| dict.get(b"Type").and_then(Object::name) == Some(b"Page".as_slice()));
+        if is_page && pages.len() < PAGES {
+            pages.push(reference);
+        }
+    }
+    Ok(pages)
+}
+
+/// An entry of a page, or of the nearest node above it that has one.
+fn inherited(file: &PdfFile<'_>, page: &Dict, key: &[u8]) -> Result<Object, PdfError> {
+    let mut node = page.clone();
+    for _ in 0..HEIGHT {
+        let value = file.get(&node, key)?;
+        if value != Object::Null {
+            return Ok(value);
+        }
+        let Object::Dict(parent) = file.get(&node, b"Parent")? else { break };
+        node = parent;
+    }
+    Ok(Object::Null)
 }

@@ -3,13 +3,9 @@
 //! Glyphs are taken in the order in which the page draws them, which for nearly all writers is the order of reading,
 //! also in several columns. Spaces and line ends are found by the gaps. A page drawn from its bottom to its top is
 //! turned round. Accents that are drawn as separate glyphs are put on the letter before them; lines in Hebrew and Arabic
-//! are in `right_to_left`.
-
-mod right_to_left;
+//! are turned round, too.
 
 use unicode_normalization::char::compose;
-
-use right_to_left::{in_reading_order, is_right_to_left};
 
 /// Characters of the longest line; a longer one is continued on the next.
 const LINE: usize = 1000;
@@ -304,6 +300,56 @@ pub(super) fn composed(letter: char, accent: char) -> impl Iterator<Item = char>
     [Some(whole.unwrap_or(letter)), mark.filter(|_| whole.is_none())].into_iter().flatten()
 }
 
+/// Whether a character is of a script that is written from right to left.
+fn is_right_to_left(character: char) -> bool {
+    matches!(character, '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{fefc}')
+}
+
+/// A line drawn from left to right, as it is read: Hebrew and Arabic, whose letters most writers draw in the order of their
+/// places on the line.
+///
+/// An approximation of <https://www.unicode.org/reports/tr9/> backwards: good for lines of one direction with numbers
+/// and words of another one.
+fn in_reading_order(line: &str) -> String {
+    let mut read = String::with_capacity(line.len());
+    // Numbers and words of other scripts keep their order; so do the spaces within several such words.
+    let mut kept = String::new();
+    let mut between = String::new();
+    for character in line.chars().rev() {
+        let character = mirrored(character);
+        if is_right_to_left(character) {
+            flush(&mut read, &mut kept, &mut between);
+            read.push(character);
+        } else if character.is_alphanumeric() {
+            kept.extend(between.drain(..));
+            kept.push(character);
+        } else if kept.is_empty() {
+            read.push(character);
+        } else {
+            between.push(character);
+        }
+    }
+    flush(&mut read, &mut kept, &mut between);
+    read
+}
+
+fn flush(read: &mut String, kept: &mut String, between: &mut String) {
+    read.extend(kept.chars().rev());
+    kept.clear();
+    read.extend(between.drain(..));
+}
+
+/// A bracket that is drawn opening to the left closes what is read before it.
+fn mirrored(character: char) -> char {
+    match character {
+        '(' => ')',
+        ')' => '(',
+        '[' => ']',
+        ']' => '[',
+        other => other,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -317,5 +363,14 @@ mod tests {
         assert!(is_accent('ˇ') && !is_accent('e'));
         assert_eq!((ACCENTS.chars().count(), MARKS.chars().count()), (12, 12));
         assert_eq!(composed('c', '¸').collect::<String>(), "ç");
+    }
+
+    #[test]
+    fn letters_are_turned_and_numbers_are_not() {
+        assert_eq!(in_reading_order("םולש"), "שלום");
+        assert_eq!(in_reading_order("2024 תנש םולש"), "שלום שנת 2024");
+        assert_eq!(in_reading_order("ב PDF file א"), "א PDF file ב");
+        assert_eq!(in_reading_order("(ב)א"), "א(ב)");
+        assert_eq!(in_reading_order("3.14 א"), "א 3.14");
     }
 }

@@ -3,19 +3,18 @@
 //! Nothing is read before it is asked for, and but for streams of objects nothing is kept.
 //!
 //! # Map
-//! `xref` says where an object is, `indirect_object` reads it there. The bytes of a stream are decrypted by `crypt` and
+//! `xref` says where an object is, the lexer reads it there. The bytes of a stream are decrypted by `crypt` and
 //! decoded by `filter`.
 
 mod crypt;
 mod filter;
-mod indirect_object;
 mod xref;
 
 use std::{cell::RefCell, rc::Rc};
 
+use crate::lexer::{read_indirect, stream_range};
 use crypt::Decryptor;
 use filter::{Decoded, Filter, direct_filters, filters};
-use indirect_object::{read_indirect, stream_range};
 use xref::{Xref, XrefEntry};
 
 use super::{

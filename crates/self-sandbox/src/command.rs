@@ -13,8 +13,6 @@
 //! `chown`, `utime`, `setxattr` and `stat` by path, so a command may see and change those of the person's files
 //! anywhere.
 
-#[cfg(unix)]
-mod missing_reads;
 #[cfg(target_os = "linux")]
 pub(super) mod needs;
 #[cfg(unix)]

@@ -3,7 +3,7 @@
 //! `sandbox-exec` installs a profile and then runs a program behind it; a process cannot install one on itself without
 //! `unsafe` code (`sandbox_init(3)`). It is deprecated in its manual page, but the system's own services, Chromium,
 //! Bazel and Codex depend on the same mechanism. `profile` builds the text and is tested on every platform, `restart`
-//! runs this program behind it, `sandbox_exec` another one.
+//! runs this program behind it, and others.
 //!
 //! Limits: as Landlock, the profile lets the process see the metadata of every path (`stat`). It also lets it list `/`
 //! and the current directory, and read the system's libraries, without which no program starts. What the profile costs
@@ -12,10 +12,8 @@
 mod profile;
 #[cfg(target_os = "macos")]
 mod restart;
-#[cfg(target_os = "macos")]
-mod sandbox_exec;
 
 #[cfg(target_os = "macos")]
-pub(super) use restart::restart;
+pub(super) use restart::command_behind_profile;
 #[cfg(target_os = "macos")]
-pub(super) use sandbox_exec::command_behind_profile;
+pub(super) use restart::restart;

@@ -10,9 +10,9 @@ use encoding_rs::{Encoding, UTF_8};
 
 use crate::{
     DecodeError, LineEnding, SpliceError,
-    detect::{detect, looks_like_utf16},
+    detect::{binary_kind, detect, kind_name, looks_like_utf16},
     encoding::{decode_as, has_nul, is_utf16, without_outer_nuls, without_padding},
-    file_kind, offsets,
+    offsets,
 };
 
 /// Bytes at the front of a file by which its encoding is recognised; a file with no more is looked at as a whole.
@@ -69,7 +69,7 @@ impl Document {
         };
         let document = Self::from_parts(bytes, encoding, bom_len);
         if has_nul(without_padding(document.text().as_bytes())) {
-            return Err(DecodeError { kind: file_kind::name(document.bytes()) });
+            return Err(DecodeError { kind: kind_name(document.bytes()) });
         }
         Ok(document)
     }
@@ -272,7 +272,7 @@ pub fn whole_lines(head: &[u8]) -> &[u8] {
 /// Whether the bytes are text but for NULs at their beginning or end, fewer than the other bytes.
 pub fn is_padded(bytes: &[u8]) -> bool {
     let content = without_padding(bytes);
-    content.len() < bytes.len() && !has_nul(content) && file_kind::binary_kind(bytes).is_none()
+    content.len() < bytes.len() && !has_nul(content) && binary_kind(bytes).is_none()
 }
 
 /// Whether decoding the bytes takes no more than a look at each: they are UTF-8, and text. Telling another encoding
@@ -309,9 +309,9 @@ pub fn spliced(mark: &str, text: &str, replacements: &[(Range<usize>, &str)]) ->
 
 fn binary_without_override(bytes: &[u8], encoding: Option<&'static Encoding>) -> Option<String> {
     match encoding {
-        None => file_kind::binary_kind(bytes),
+        None => binary_kind(bytes),
         Some(wanted) if is_utf16(wanted) => None,
-        Some(_) => has_nul(without_padding(bytes)).then(|| file_kind::name(bytes)),
+        Some(_) => has_nul(without_padding(bytes)).then(|| kind_name(bytes)),
     }
 }
 

@@ -12,8 +12,8 @@
 //! ```
 //!
 //! # Map
-//! `document` decodes and splices: `detect` guesses the encoding, `encoding` goes both ways, `offsets` maps the text to its
-//! bytes. `lines` are its parts, with what ends them. `file_kind` names what is no text. Smaller things about texts that
+//! `document` decodes and splices: `detect` guesses the encoding and names what is no text, `encoding` goes both ways,
+//! `offsets` maps the text to its bytes. `lines` are its parts, with what ends them. Smaller things about texts that
 //! other crates share: [`nearest_name`] (what a misspelt name may mean), [`hidden`] characters, `tokens`, [`wildcard`], and
 //! what a `message` repeats of a text.
 //!
@@ -22,8 +22,6 @@
 mod detect;
 mod document;
 mod encoding;
-mod encoding_label;
-mod file_kind;
 pub mod hidden;
 mod lines;
 mod message;
@@ -32,11 +30,9 @@ mod offsets;
 mod tokens;
 pub mod wildcard;
 
-pub use detect::looks_like_utf16;
+pub use detect::{binary_kind, looks_like_utf16, media_type};
 pub use document::{Document, HEAD, Layout, encoding_of_head, is_padded, is_plain, spliced, view, whole_lines};
-pub use encoding::{encode, first_unwritable};
-pub use encoding_label::EncodingLabel;
-pub use file_kind::{binary_kind, media_type};
+pub use encoding::{EncodingLabel, encode, first_unwritable};
 pub use lines::{Line, LineEnding, lines, with_lf};
 pub use message::{exact_size, file_size, shorten, shorten_around};
 pub use tokens::estimated_tokens;

@@ -6,8 +6,7 @@ use gif::{ColorOutput, DecodeOptions, MemoryLimit};
 
 use super::{
     ImageError,
-    header::{ImageHeader, area},
-    rows::{RGBA, Rows, too_few_rows, zeroed},
+    pixels::{ImageHeader, RGBA, Rows, area, too_few_rows, zeroed},
 };
 
 /// Reads the blocks (<https://www.w3.org/Graphics/GIF/spec-gif89a.txt>, appendix A); only the trailer may be missing.

@@ -8,8 +8,7 @@ use zune_jpeg::{
 
 use super::{
     ImageError,
-    header::{ImageHeader, area},
-    rows::{Channels, Pixels, Rows, zeroed},
+    pixels::{Channels, ImageHeader, Pixels, Rows, area, zeroed},
 };
 
 /// Sides that the format can express.

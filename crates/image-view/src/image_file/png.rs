@@ -10,8 +10,7 @@ use png::{ColorType, DecodeOptions, Decoder, Limits, Reader, Transformations};
 
 use super::{
     ImageError,
-    header::{ImageHeader, area},
-    rows::{Channels, Pixels, RGBA, Rows, too_few_rows, zeroed},
+    pixels::{Channels, ImageHeader, Pixels, RGBA, Rows, area, too_few_rows, zeroed},
 };
 
 /// Bytes that the decoder may allocate besides rows: for the texts and profiles in a file.

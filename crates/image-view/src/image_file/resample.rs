@@ -6,7 +6,7 @@
 
 use std::{collections::VecDeque, f32::consts::PI};
 
-use super::rows::RGBA;
+use super::pixels::RGBA;
 
 /// How far the filter reaches, in pixels of the smaller image.
 const LOBES: f32 = 3.0;

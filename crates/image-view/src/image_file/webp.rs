@@ -7,8 +7,7 @@ use image_webp::WebPDecoder;
 
 use super::{
     ImageError,
-    header::{ImageHeader, area},
-    rows::{Channels, Pixels, Rows, zeroed},
+    pixels::{Channels, ImageHeader, Pixels, Rows, area, zeroed},
 };
 
 /// Where the first chunk's data begins, after the header of the file and its own.

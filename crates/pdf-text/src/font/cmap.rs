@@ -124,7 +124,7 @@ impl CMap {
             }
             Object::Name(name) => {
                 let name = str::from_utf8(name).unwrap_or_default();
-                self.pool.push_str(&super::glyph_names::text_of(name).unwrap_or_default());
+                self.pool.push_str(&super::encoding::text_of(name).unwrap_or_default());
             }
             _ => return,
         }

@@ -8,10 +8,8 @@ use crate::{
     object::{Dict, Object},
 };
 
-use super::{
-    filter::{self, direct_filters},
-    indirect_object::{read_indirect, stream_range},
-};
+use super::filter::{self, direct_filters};
+use crate::lexer::{read_indirect, stream_range};
 
 /// Objects of a file; the largest books have a tenth.
 const OBJECTS: usize = 2_000_000;

@@ -19,7 +19,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::{CommandFailure, ConfinedCommand};
 #[cfg(unix)]
-use super::{CommandWalls, LET_READ, missing_reads::missing_reads, program};
+use super::{CommandWalls, LET_READ, program, program::missing_reads};
 use crate::Confine;
 
 /// The refusal of systems that have none.

@@ -1,6 +1,8 @@
-//! The pixels of a decoded image, row by row from the top.
+//! The pixels of an image: what its header says of them, and the rows that a decoder gives, from the top.
 //!
 //! A format that is decoded in rows never has all its pixels in memory; one that is not hands out its [`Pixels`].
+
+use image::metadata::Orientation;
 
 use super::ImageError;
 
@@ -114,6 +116,40 @@ pub(super) fn zeroed(bytes: u64) -> Result<Vec<u8>, ImageError> {
     buffer.try_reserve_exact(size).map_err(|_| ImageError::TooMuchMemory(bytes))?;
     buffer.resize(size, 0);
     Ok(buffer)
+}
+
+/// The headers of a file, as far as they are about its pixels.
+#[derive(Clone, Debug)]
+pub(super) struct ImageHeader {
+    /// Its width in pixels, as stored.
+    pub(super) width: u32,
+    /// Its height in pixels, as stored.
+    pub(super) height: u32,
+    /// How the stored image is to be turned or mirrored to be upright.
+    pub(super) orientation: Orientation,
+    /// 1, or more for an animation.
+    pub(super) frames: u32,
+    /// Whether the data is complete up to its end mark. Decoders are lenient with data that ends too early, and
+    /// browsers show the upper half; a model's API may refuse it.
+    pub(super) is_complete: bool,
+    /// Whether it has something that a decoder may not know: CMYK, 16 bits, several images in one file,
+    /// rare chunks, data after the end mark.
+    pub(super) is_unusual: bool,
+    /// Bytes that its decoder allocates, the decoded pixels included.
+    pub(super) memory: u64,
+}
+
+impl ImageHeader {
+    /// Of a usual and whole file with one picture, which is stored upright.
+    pub(super) fn new((width, height): (u32, u32), memory: u64) -> Self {
+        let orientation = Orientation::NoTransforms;
+        Self { width, height, orientation, frames: 1, is_complete: true, is_unusual: false, memory }
+    }
+}
+
+/// How many pixels an image of these sides has; they cannot overflow.
+pub(super) fn area(width: u32, height: u32) -> u64 {
+    u64::from(width) * u64::from(height)
 }
 
 #[cfg(test)]
