@@ -1,6 +1,5 @@
 //! Directory handles over rustix: `openat`, `fstatat`, `renameat` and their kin, links never followed.
 
-mod attributes;
 mod entries;
 #[cfg(target_os = "linux")]
 mod file_system;
@@ -26,11 +25,10 @@ use crate::{FileKind, Listed, LockAttempt, OpenFor, Stat, testing::faults};
 use fstat::stat_of;
 use process::{change, open, retry};
 
-pub use attributes::carry_attributes;
 pub use entries::set_mode;
 #[cfg(target_os = "linux")]
 pub use file_system::reports_all_changes;
-pub use fstat::{canonical, file_stat, identity, next_data, next_hole};
+pub use fstat::{canonical, carry_attributes, file_stat, identity, next_data, next_hole};
 pub use process::{
     file_size_limit, is_in_use, is_process_file_limit, is_system_file_limit, open_files, raise_open_files,
     random_bytes, survive_large_writes,

@@ -7,7 +7,6 @@
 //! Limits: a directory that is removed and made again keeps the rules that were found at first.
 
 mod agent_files;
-mod checkouts;
 mod link_targets;
 pub(super) mod repository;
 mod server_files;
@@ -41,7 +40,9 @@ impl DiskRules {
         let this = Self { chain: server_files::all(&own, roots.list()), homes, agents };
         for root in roots.list() {
             // Nothing of the host is shown for what an untrusted directory names.
-            if let Some(found) = Some(root).filter(|root| !root.is_untrusted()).and_then(|root| checkouts::find(root)) {
+            if let Some(found) =
+                Some(root).filter(|root| !root.is_untrusted()).and_then(|root| repository::find_checkouts(root))
+            {
                 let _ = root.checkouts.set(found);
             }
         }

@@ -4,7 +4,6 @@
 //! what finds out.
 
 mod escape;
-mod mention;
 mod path_suffix;
 mod resolve;
 mod resource_uri;
@@ -21,10 +20,9 @@ use super::{Root, Verdict};
 
 pub use escape::{escape_controls, escape_name};
 pub(super) use escape::{escape_text, is_invisible, name_of};
-pub(super) use mention::peel;
-pub use mention::peeled;
 pub use path_suffix::PathSuffix;
-pub(super) use resolve::{resolve, resolve_uri};
+pub use resolve::peeled;
+pub(super) use resolve::{peel, resolve, resolve_uri};
 
 /// A root and a path below it without `.`, `..` or empty components. Prints its public form, never
 /// a host path. Cheap to clone.

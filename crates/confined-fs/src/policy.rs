@@ -12,9 +12,7 @@ mod agent_file;
 mod agent_rules;
 mod fold;
 mod globs;
-mod prefilter;
 mod rule;
-mod rules;
 mod run_later;
 mod secrets;
 mod startup_rules;
@@ -27,14 +25,13 @@ use crate::{Revision, RevisionHasher};
 
 use fold::{Folded, fold};
 use globs::{Globs, Refusals};
-use prefilter::Prefilter;
-use rule::Rule;
+use rule::{Prefilter, Rule};
 use secrets::{PUBLIC, mask_format, secrets};
 
 pub use agent_file::AgentFile;
 pub(super) use agent_file::{ParsedRules, RULE_FILES, RuleFile};
 pub(super) use agent_rules::{AgentRules, compiled as compiled_lines};
-pub use rules::{PolicyRules, Secrets};
+pub use globs::{PolicyRules, Secrets};
 pub(super) use run_later::is_place_of_worktrees;
 pub(super) use startup_rules::{ProtectedPaths, StartupRules};
 

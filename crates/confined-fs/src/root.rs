@@ -1,29 +1,27 @@
 //! One root: a directory opened once at start-up, with its rights, its rules and the name it is shown by.
 
-mod checkouts;
 mod optional_root;
 mod root_dir;
-mod root_identity;
 mod roots;
 
-use std::fmt;
-use std::io;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::{
+    collections::HashSet,
+    fmt, io,
+    path::{Path, PathBuf},
+    sync::{Arc, OnceLock},
+};
 
-use beneath::OpenFor;
-use beneath::lexical::{lexically_normal, without_verbatim};
+use beneath::{
+    OpenFor, StableInodes,
+    lexical::{lexically_normal, without_verbatim},
+};
 
-use super::policy::StartupRules;
-use super::stage::Layer;
-use super::{Policy, PolicyRules, Revision};
-
-pub(super) use checkouts::Checkouts;
-pub(super) use optional_root::OptionalRoot;
-pub use optional_root::RootGone;
+use crate::{Dir, Policy, PolicyRules, Revision, escape_name, path::is_invisible, policy::StartupRules, stage::Layer};
 use optional_root::nearest;
 use root_dir::RootDir;
-pub use root_identity::{IdentityError, RootIdentity};
+
+pub(super) use optional_root::OptionalRoot;
+pub use optional_root::RootGone;
 pub(super) use roots::Roots;
 
 /// The rights below a root.
@@ -320,5 +318,172 @@ impl Root {
 impl fmt::Debug for Root {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Root({}, {:?})", self.public(), self.access)
+    }
+}
+
+/// Longest branch that is shown, in bytes.
+const MAX_BRANCH: usize = 100;
+
+/// The checkout that holds a root, and the others of its repository, all by paths without links, as start-up found them
+/// (`disk_rules`).
+///
+/// Others are known by what was read then, by name alone. Only the branch of one whose repository is in a root is read
+/// again.
+#[derive(Debug)]
+pub(crate) struct Checkouts {
+    /// The top directory of the one that holds the root.
+    pub(crate) top: PathBuf,
+    /// The top directories of the others.
+    pub(crate) others: Vec<PathBuf>,
+    /// Where worktrees are below the root that are judged from their own top.
+    pub(crate) judged_alone: HashSet<PathBuf>,
+    /// The git directory of the checkout: that of the repository, or of a worktree in it.
+    pub(crate) git: PathBuf,
+    /// Whether that is a worktree.
+    pub(crate) is_linked: bool,
+    /// The content of `HEAD` at the start.
+    pub(crate) head: Option<Vec<u8>>,
+}
+
+impl Checkouts {
+    /// The checkout as text, such as `worktree agent-a, branch fix`; `head` is the content of its `HEAD`. `None` where
+    /// nothing of it may be shown.
+    pub(crate) fn text(&self, head: Option<&[u8]>) -> Option<String> {
+        let name = self.top.file_name().filter(|_| self.is_linked);
+        let worktree = name.map(|name| format!("worktree {}", escape_name(name)));
+        let parts: Vec<String> = worktree.into_iter().chain(head.map(head_text)).collect();
+        (!parts.is_empty()).then(|| parts.join(", "))
+    }
+}
+
+/// The text for the content of a `HEAD`. A sentence is no name of a branch (git-check-ref-format(1)): it would be an
+/// instruction to a model in the words of this server. With reftable the name there is `.invalid`.
+fn head_text(content: &[u8]) -> String {
+    let head = str::from_utf8(content).unwrap_or_default().trim_end_matches(['\r', '\n']);
+    let is_plain = |c: char| !(c.is_whitespace() || c.is_control() || is_invisible(c) || "~^:?*[\\".contains(c));
+    let is_part = |part: &str| !part.is_empty() && !part.starts_with('.');
+    match head.strip_prefix("ref: refs/heads/") {
+        Some(name) if name.len() <= MAX_BRANCH && name.chars().all(is_plain) && name.split('/').all(is_part) => {
+            format!("branch {name}")
+        }
+        None if matches!(head.len(), 40 | 64) && head.bytes().all(|byte| byte.is_ascii_hexdigit()) => {
+            format!("detached at {}", &head[..7])
+        }
+        _ => "branch not shown".to_owned(),
+    }
+}
+
+/// What an index of a root that is kept on the disk belongs to: its directory, on this file system, and the rules about
+/// content below it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RootIdentity {
+    /// [`Root::key`] of the root.
+    pub key: String,
+    /// A digest of the rules about content.
+    pub policy: Revision,
+    /// The type of the file system, as `statfs(2)` gives it.
+    pub file_system: u64,
+    /// The id of the file system, as `statfs(2)` gives it. Of ext4, Btrfs, bcachefs and ZFS it comes from what was written
+    /// when the file system was made, and so differs between two that are mounted at one place in turn. Of XFS and F2FS
+    /// it is the number of the device: there [`Self::created`] differs.
+    pub file_system_id: u64,
+    /// The device of the directory.
+    pub device: u64,
+    /// The number of the directory on that device.
+    pub inode: u64,
+    /// When the directory was made: nanoseconds since 1970 (`stx_btime` of `statx(2)`), 0 where that is not known.
+    pub created: i64,
+}
+
+/// Why nothing is kept of a root.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum IdentityError {
+    /// The platform: elsewhere no stat is known to show every change.
+    #[error("an index is stored on Linux only")]
+    Platform,
+    /// Stats of the file system do not report every change.
+    #[error("the times of files on this file system do not show every change")]
+    FileSystem,
+    /// Changes of the root are staged: what is seen is not what the disk has.
+    #[error("changes are staged")]
+    Staged,
+    /// The directory is missing.
+    #[error("the directory is missing")]
+    Absent,
+    /// The system refused a stat.
+    #[error("the directory cannot be opened")]
+    Refused,
+}
+
+impl Root {
+    /// Has all of the file system of this root written to the disk, so that no page of a file stays dirty; false where
+    /// that cannot be asked for. An overlay that is mounted `volatile` would do nothing and say nothing.
+    pub fn write_back(&self) -> bool {
+        #[cfg(target_os = "linux")]
+        if let Ok(Dir::Plain(dir)) = self.dir.open() {
+            return !dir.is_overlay() && dir.sync_file_system().unwrap_or(false);
+        }
+        false
+    }
+
+    /// Looks up the identity that an index of this root belongs to.
+    ///
+    /// # Errors
+    /// Why nothing may be kept of it.
+    pub fn identity_for_index(&self) -> Result<RootIdentity, IdentityError> {
+        if self.is_staged() {
+            return Err(IdentityError::Staged);
+        }
+        if !cfg!(target_os = "linux") {
+            return Err(IdentityError::Platform);
+        }
+        if self.absence().is_some() {
+            return Err(IdentityError::Absent);
+        }
+        let Ok(Dir::Plain(dir)) = self.dir.open() else { return Err(IdentityError::Refused) };
+        let (file_system, created) = stable_inodes(&dir).ok_or(IdentityError::FileSystem)?;
+        let (device, inode) = dir.stat().map_err(|_| IdentityError::Refused)?.device_and_inode();
+        let StableInodes { kind: file_system, id: file_system_id } = file_system;
+        let (key, policy) = (self.key().to_owned(), self.policy().content_digest());
+        Ok(RootIdentity { key, policy, file_system, file_system_id, device, inode, created })
+    }
+}
+
+/// The file system, where its stats report every change, and when the directory was made.
+#[cfg(target_os = "linux")]
+fn stable_inodes(dir: &beneath::Dir) -> Option<(StableInodes, i64)> {
+    Some((dir.stable_inodes()?, dir.created().unwrap_or_default()))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn stable_inodes(_: &beneath::Dir) -> Option<(StableInodes, i64)> {
+    None
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    #![expect(clippy::disallowed_methods, reason = "the test acts as another program")]
+
+    use crate::{Access, PolicyRules, RootSpec, Workspace, WorkspaceOptions};
+
+    #[test]
+    fn directory_that_is_made_again_is_another() {
+        let temp = tempfile::tempdir().unwrap();
+        let path = temp.path().join("root");
+        let identity = || {
+            let policy = PolicyRules::default();
+            let spec = RootSpec { name: None, path: path.clone(), access: Access::ReadWrite, policy, optional: false };
+            let workspace = Workspace::open(&[spec], WorkspaceOptions::default()).unwrap().workspace;
+            workspace.roots()[0].identity_for_index().ok()
+        };
+        std::fs::create_dir(&path).unwrap();
+        let Some(first) = identity() else { return };
+        std::fs::write(path.join("file"), "").unwrap();
+        assert_eq!(identity().as_ref(), Some(&first));
+        std::fs::remove_dir_all(&path).unwrap();
+        std::fs::create_dir(&path).unwrap();
+        let second = identity().unwrap();
+        assert_eq!(second.file_system_id, first.file_system_id);
+        assert!(second.created > first.created || first.created == 0, "the inode may be the same");
     }
 }

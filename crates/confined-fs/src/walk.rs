@@ -6,18 +6,105 @@
 
 mod entry;
 mod ignores;
-mod limits_hit;
 mod tree_listing;
 mod visit;
 mod walker;
 mod worktree;
 
+use std::fmt;
+
+use crate::{Limit, WorkspacePath};
+
 pub use entry::{Entry, EntryOrigin, ShownStats, SiblingCache, StatCache};
 pub use ignores::IgnoreRules;
 pub(super) use ignores::{GIT, Ignores, RuleSource, holds_marker, holds_rules, is_marker, linked_content};
-pub use limits_hit::LimitsHit;
 pub use tree_listing::{DirectoryListing, NameInTree, RULE_FILES, TreeListing, VerifiedListing, VerifiedName};
 pub(super) use visit::Visitor;
 pub use visit::{Ignored, IgnoredEntries, WalkOptions, WalkReport};
 pub(super) use walker::{walk, walk_child, walk_names};
 pub(super) use worktree::{gitdir_of, is_left_out, names_worktree};
+
+/// How many ignore files a report names.
+const NAMED: usize = 3;
+
+/// Names and rules that are missing from a walk, and why. Its answers are true but not complete.
+#[derive(Clone, Debug, Default)]
+pub struct LimitsHit {
+    /// Directories that could not be opened as too many files were open.
+    pub directories: usize,
+    /// The limit that was met.
+    pub limit: Option<Limit>,
+    /// The first ignore files of which not all rules count.
+    rules: Vec<CutIgnoreFile>,
+    /// How many there are.
+    rules_count: usize,
+}
+
+/// An ignore file of which not all rules count.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct CutIgnoreFile {
+    file: WorkspacePath,
+    /// The first line that does not count, from 1.
+    from_line: usize,
+}
+
+impl LimitsHit {
+    /// Whether nothing is missing.
+    pub fn is_empty(&self) -> bool {
+        self.directories == 0 && self.rules_count == 0 && self.limit.is_none()
+    }
+
+    /// Whether names are missing that the rules would show.
+    pub fn hides_names(&self) -> bool {
+        self.directories > 0
+    }
+
+    /// Whether ignored names may be among those that were met.
+    pub fn lacks_rules(&self) -> bool {
+        self.rules_count > 0
+    }
+
+    /// Adds those of another walk of the same search.
+    pub fn add(&mut self, one: Self) {
+        self.directories += one.directories;
+        self.limit = self.limit.or(one.limit);
+        // Cannot underflow: each that is named was counted.
+        let unnamed = one.rules_count - one.rules.len();
+        one.rules.into_iter().for_each(|cut| self.ignore_file(cut));
+        self.rules_count += unnamed;
+    }
+
+    /// Counts a directory that was not listed, and why.
+    pub fn directory(&mut self, limit: Limit) {
+        self.directories += 1;
+        self.limit = Some(limit);
+    }
+
+    /// One ignore file, once.
+    fn ignore_file(&mut self, cut: CutIgnoreFile) {
+        // Several walks of one answer meet the same ones above their starts.
+        if self.rules.contains(&cut) {
+            return;
+        }
+        self.rules_count += 1;
+        if self.rules.len() < NAMED {
+            self.rules.push(cut);
+        }
+    }
+}
+
+impl fmt::Display for LimitsHit {
+    /// Reports the ignore files of which not all rules count; nothing where all do.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, CutIgnoreFile { file, from_line }) in self.rules.iter().enumerate() {
+            if at > 0 {
+                f.write_str("; ")?;
+            }
+            write!(f, "the ignore rules of {file} count only up to line {}", from_line - 1)?;
+        }
+        match self.rules_count.saturating_sub(self.rules.len()) {
+            0 => Ok(()),
+            more => write!(f, "; {more} other ignore files also count only in part"),
+        }
+    }
+}

@@ -10,7 +10,6 @@
 
 mod content;
 mod directory_locks;
-mod entry_locks;
 mod host_file;
 mod new_directories;
 mod path_locks;
@@ -18,10 +17,15 @@ mod temporary;
 mod writable_path;
 mod write_guard;
 
+use std::path::{Path, PathBuf};
+
+use crate::{AccessErrorKind, Shared, WorkspacePath};
+use directory_locks::LockedDirectories;
+use path_locks::PathLock;
+
 pub use content::{Approval, Base, HashedBytes, NewContent};
 pub(super) use content::{check_sentinels, is_unchanged};
 pub(super) use directory_locks::DirectoryLocks;
-pub(super) use entry_locks::EntryLocks;
 pub use host_file::{HostFile, host_directory, host_path_exists};
 pub use new_directories::NewDirectory;
 pub(super) use new_directories::{NewDirs, make_dirs, new_holder, remove_made};
@@ -36,3 +40,39 @@ pub use writable_path::WritablePath;
 pub(super) use writable_path::{WriteScope, allowed, entry_in_parent, not_named, writable};
 pub(super) use write_guard::fill;
 pub use write_guard::{Committed, FileLock, PreviousFile, WriteGuard, closing_late};
+
+/// The locks of some entries, which no other call and no other process of this program changes meanwhile: on their paths within this process, and on the directories that hold them, which
+/// other processes take, too. Within the process a lock covers what is below its path, as well.
+#[derive(Debug)]
+pub(crate) struct EntryLocks {
+    // In this order: who waits for the path shares the directory then, and both counts as one turn.
+    _paths: PathLock,
+    directories: LockedDirectories,
+    entries: Vec<WorkspacePath>,
+}
+
+impl EntryLocks {
+    /// Waits for all of them.
+    ///
+    /// # Errors
+    /// `Stopped` when the wait limit ends first, `TooManyWaiting` where too many wait already, `Locked` when another
+    /// process does not free a directory, `Limit` where too many files are open.
+    pub(crate) fn hold(
+        shared: &Shared,
+        entries: &[&WorkspacePath],
+        wait_limit: &WaitLimit,
+    ) -> Result<Self, AccessErrorKind> {
+        let hosts: Vec<PathBuf> = entries.iter().map(|entry| entry.host()).collect();
+        let paths: Vec<&Path> = hosts.iter().map(PathBuf::as_path).collect();
+        let paths = PathLocks::lock_all(&shared.path_locks, &paths, wait_limit)?;
+        let directories = DirectoryLocks::lock_holding(&shared.directory_locks, entries, wait_limit)?;
+        let entries = entries.iter().map(|entry| (*entry).clone()).collect();
+        Ok(Self { _paths: paths, directories, entries })
+    }
+
+    /// How many of the directories above one of the entries were there when its place was locked.
+    pub(crate) fn there(&self, entry: &WorkspacePath) -> usize {
+        let at = self.entries.iter().position(|own| own == entry);
+        at.and_then(|at| self.directories.there.get(at)).copied().unwrap_or(0)
+    }
+}

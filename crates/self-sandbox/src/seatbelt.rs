@@ -14,6 +14,4 @@ mod profile;
 mod restart;
 
 #[cfg(target_os = "macos")]
-pub(super) use restart::command_behind_profile;
-#[cfg(target_os = "macos")]
-pub(super) use restart::restart;
+pub(super) use restart::{command_behind_profile, restart};

@@ -1,11 +1,10 @@
 //! The steps by which a text is looked for, from strict to tolerant, each in a file below with what only steps use:
-//! `partial_lines` refuses places within a line, `spelling` and `misspelling` compare characters and words.
+//! `spelling` and `misspelling` compare characters and words.
 
 pub(super) mod applied;
 mod blank_lines;
 mod exact;
 mod misspelling;
-mod partial_lines;
 mod spelling;
 mod typos;
 mod whole_lines;

@@ -9,7 +9,7 @@ use rustix::io::Errno;
 
 use crate::{Dir, OpenFor, Stat};
 
-use super::attributes::{carry_owner, permission_bits};
+use super::fstat::{carry_owner, permission_bits};
 use super::process::change;
 
 impl Dir {

@@ -7,8 +7,8 @@ use std::{fs, io};
 
 use crate::{FileKind, Stat};
 
-use super::busy::retried;
 use super::dir::Dir;
+use super::retried;
 
 impl Dir {
     /// Makes a directory; rights are inherited.

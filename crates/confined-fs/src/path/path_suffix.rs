@@ -8,8 +8,8 @@ use beneath::lexical::is_same_name;
 
 use crate::{AccessErrorKind, Workspace, WorkspacePath};
 
-use super::mention::{is_mention, peeled, without_shell_escapes};
 use super::resolve::relative_names;
+use super::resolve::{is_mention, peeled, without_shell_escapes};
 
 /// One or more names at the end of a path.
 ///

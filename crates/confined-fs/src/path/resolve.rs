@@ -7,17 +7,17 @@
 //! has the signs of a mention in it, whether a URI is one of the host. Where a path leads is known once it is opened; see
 //! `links` and `sys/beneath`.
 
-use std::ffi::{OsStr, OsString};
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::{
+    ffi::{OsStr, OsString},
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use beneath::lexical::{lexically_normal, strip_base};
 use percent_encoding::percent_decode_str;
 
-use crate::{PathError, Policy, Root, Roots, WorkspacePath};
-
 use super::escape::{name_of, unescape_name};
-use super::mention;
+use crate::{PathError, Policy, Root, Roots, WorkspacePath};
 
 /// Longest path below a root, in bytes: Linux's `PATH_MAX`.
 const LONGEST: usize = 4096;
@@ -42,21 +42,21 @@ fn interpret_spoken(
     text: &str,
     is_there: impl Fn(&WorkspacePath) -> bool,
 ) -> Result<WorkspacePath, Refusal> {
-    let spellings = mention::peeled(text);
+    let spellings = peeled(text);
     let (last, longer) = spellings.split_last().ok_or(Refusal::Denied)?;
     let found = |text: &str| interpret(roots, text, &is_there).ok().filter(&is_there);
     if let Some(path) = longer.iter().find_map(|text| found(text)) {
         return Ok(path);
     }
     let path = interpret(roots, last, &is_there);
-    if let Some(plain) = mention::without_shell_escapes(last)
+    if let Some(plain) = without_shell_escapes(last)
         && !path.as_ref().is_ok_and(&is_there)
         && let Some(path) = found(&plain)
     {
         return Ok(path);
     }
     // A shell makes another home directory of it, which is outside; here it may be a name.
-    if mention::names_home_of_user(last) && !path.as_ref().is_ok_and(&is_there) { Err(Refusal::Denied) } else { path }
+    if names_home_of_user(last) && !path.as_ref().is_ok_and(&is_there) { Err(Refusal::Denied) } else { path }
 }
 
 /// The names of a text that does not say where it begins.
@@ -89,7 +89,7 @@ pub(crate) fn resolve_uri(
 /// Where the roots have the path that `text` names in another checkout of their repository, as those were at the start.
 /// Nothing is looked at outside: the answer is the same whether or not a file is there.
 fn in_other_checkout(roots: &Roots, text: &str) -> Option<WorkspacePath> {
-    let text = *mention::peeled(text).last()?;
+    let text = *peeled(text).last()?;
     let host = match (strip_scheme(text), strip_part(text, "~")) {
         (Some(uri), _) => host_path(UriPath::of(uri).ok().filter(|uri| uri.machine.is_none())?.bytes)?,
         (None, Some(rest)) => home_dir()?.join(rest.trim_start_matches(is_separator)),
@@ -381,4 +381,119 @@ fn is_name(name: impl AsRef<OsStr>) -> bool {
     let short = name.split_once('~').is_some_and(|(_, rest)| rest.starts_with(|c: char| c.is_ascii_digit()));
     let odd = name.chars().any(|c| c.is_control() || "<>:\"|?*".contains(c));
     !(device || short || odd || name.ends_with(['.', ' ']))
+}
+
+/// Most signs of a mention that are peeled off one text.
+const MAX_SIGNS: usize = 5;
+
+/// The text, and what is left of it when one sign after the other is peeled off, the longest first: what people and clients
+/// put around a path in a conversation, such as `@` or `#file:` before it, quotes around it, backslashes before its spaces.
+///
+/// Claude Code writes `@"my file.txt"`, Gemini CLI `@my\ file.txt`, VS Code `#file:a.ts`. Each of these may as well be a
+/// part of a name, so whoever peels them off asks first whether there is a file of the longer name.
+pub fn peeled(text: &str) -> Vec<&str> {
+    let mut all = vec![text];
+    while let Some(rest) = all.last().and_then(|text| peel(text)).filter(|_| all.len() <= MAX_SIGNS) {
+        all.push(rest);
+        // `file://` is a URI, and resolved as one.
+        if let Some(path) = rest.strip_prefix("file:").filter(|path| !path.starts_with("//")) {
+            all.push(path);
+        }
+    }
+    all
+}
+
+/// The text without its outermost sign; `None` if it has none.
+pub(crate) fn peel(text: &str) -> Option<&str> {
+    let quoted = |quote: char| text.strip_prefix(quote)?.strip_suffix(quote).filter(|inner| !inner.is_empty());
+    text.strip_prefix('@')
+        .or_else(|| text.strip_prefix("#file:"))
+        .or_else(|| ['"', '\'', '`'].into_iter().find_map(quoted))
+}
+
+/// Whether a person or a client mentions a file that exists: it has an `@` or `#file:`.
+pub(super) fn is_mention(text: &str) -> bool {
+    peeled(text).iter().any(|text| text.starts_with('@') || text.starts_with("#file:"))
+}
+
+/// The text without the backslashes that a shell needs before spaces and its own signs; `None` if it has none.
+pub(super) fn without_shell_escapes(text: &str) -> Option<String> {
+    if std::path::is_separator('\\') || !text.contains('\\') {
+        return None;
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut letters = text.chars().peekable();
+    while let Some(letter) = letters.next() {
+        match letters.next_if(|next| letter == '\\' && " \t()[]{};&|*?$'\"`#!~<>,".contains(*next)) {
+            Some(escaped) => out.push(escaped),
+            None => out.push(letter),
+        }
+    }
+    (out != text).then_some(out)
+}
+
+/// Whether a shell would take it for a path in the home directory of some user: `~root/x`. `~/x` is another matter, and
+/// `~notes.txt` is a name.
+pub(super) fn names_home_of_user(text: &str) -> bool {
+    let Some(user) = text.strip_prefix('~').and_then(|rest| rest.split(std::path::is_separator).next()) else {
+        return false;
+    };
+    user.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+        && user.chars().all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signs_are_peeled_off_one_after_the_other() {
+        for (text, expected) in [
+            ("a.ts", &["a.ts"][..]),
+            ("@a.ts", &["@a.ts", "a.ts"]),
+            ("@\"a b.ts\"", &["@\"a b.ts\"", "\"a b.ts\"", "a b.ts"]),
+            ("'@a'", &["'@a'", "@a", "a"]),
+            ("#file:a.ts", &["#file:a.ts", "a.ts"]),
+            ("@file:a.ts", &["@file:a.ts", "file:a.ts", "a.ts"]),
+            ("@file:///a", &["@file:///a", "file:///a"]),
+            ("\"\"", &["\"\""]),
+            ("'a\"", &["'a\""]),
+            ("#a", &["#a"]),
+            ("@", &["@", ""]),
+        ] {
+            assert_eq!(peeled(text), expected, "{text}");
+        }
+        assert!(peeled(&"@".repeat(10_000)).len() < 10);
+    }
+
+    #[test]
+    fn at_and_file_make_a_mention_and_quotes_do_not() {
+        for (text, expected) in [("@a", true), ("\"@a\"", true), ("#file:a", true), ("\"a\"", false), ("a@b", false)] {
+            assert_eq!(is_mention(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn backslashes_of_a_shell_are_dropped_and_others_kept() {
+        assert_eq!(without_shell_escapes(r"my\ file\(1\).txt").as_deref(), Some("my file(1).txt"));
+        assert_eq!(without_shell_escapes(r"a\b\x41\\"), None);
+        assert_eq!(without_shell_escapes("plain"), None);
+    }
+
+    #[test]
+    fn home_of_a_user_is_no_name() {
+        for (text, expected) in [
+            ("~root/.ssh/id_rsa", true),
+            ("~root", true),
+            ("~_x-1/a", true),
+            ("~", false),
+            ("~/a", false),
+            ("~notes.txt", false),
+            ("~$letter.docx", false),
+            ("a~root", false),
+        ] {
+            assert_eq!(names_home_of_user(text), expected, "{text}");
+        }
+    }
 }

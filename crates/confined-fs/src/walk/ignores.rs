@@ -28,8 +28,9 @@ use ignore::{
     gitignore::{Gitignore, GitignoreBuilder},
 };
 
+use super::CutIgnoreFile;
 use crate::policy::compiled_lines;
-use crate::{Dir, Limit, LimitsHit, Revision, Root, Roots, WorkspacePath, links, walk::limits_hit::CutIgnoreFile};
+use crate::{Dir, Limit, LimitsHit, Revision, Root, Roots, WorkspacePath, links};
 
 /// Ignore rules as ripgrep and fd have them, in or outside of a repository.
 pub(super) const IGNORE: &str = ".ignore";

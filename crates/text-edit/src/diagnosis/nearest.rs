@@ -13,7 +13,7 @@ use memchr::memmem;
 use super::{differences, excerpt::Part};
 use crate::{
     diff,
-    interpretation::{entities, gutter},
+    interpretation::{after_delimiter, resolve_entities},
     near_match::{self, Alignment, LinePair},
     search::Search,
 };
@@ -326,7 +326,7 @@ fn without_numbers(text: &str) -> Option<String> {
     let plain = |line: &str| {
         let rest = line.trim_start().trim_start_matches(|one: char| one.is_ascii_digit());
         let is_numbered = line.trim_start().len() > rest.len();
-        let after = gutter::after_delimiter(rest);
+        let after = after_delimiter(rest);
         if line.is_empty() { Some(String::new()) } else { after.filter(|_| is_numbered).map(str::to_owned) }
     };
     // A single line may well begin with a number and a colon.
@@ -337,7 +337,7 @@ fn without_numbers(text: &str) -> Option<String> {
 
 /// The text with the entities of HTML resolved, where it has some.
 fn without_entities(text: &str) -> Option<String> {
-    Some(entities::resolve(text)).filter(|plain| plain != text)
+    Some(resolve_entities(text)).filter(|plain| plain != text)
 }
 
 /// Bytes of the file that are searched in all: the longer it is, the fewer pieces are looked for.

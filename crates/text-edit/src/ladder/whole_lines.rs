@@ -6,7 +6,7 @@
 
 use super::{
     applied,
-    partial_lines::{line_loses_indent, loses_indent},
+    exact::{line_loses_indent, loses_indent},
     spelling::{self, Spelling},
 };
 use crate::{
