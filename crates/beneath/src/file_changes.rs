@@ -1,8 +1,7 @@
 //! Reading and changing an open file, again after a signal: its bytes, its time, and that both are on the disk.
 
-use std::fs::File;
 use std::io::{self, Read, Write};
-use std::time::SystemTime;
+use std::{fs::File, time::SystemTime};
 
 #[cfg(unix)]
 use super::testing::faults::changing_in_part;

@@ -6,9 +6,8 @@
 
 use std::{ffi::OsStr, fs::File, io, path::Path};
 
-use crate::{FileKind, Stat};
+use crate::{Dir, Failure, FileKind, OpenFor, Stat};
 
-use super::{Dir, Failure, OpenFor};
 #[cfg(target_os = "linux")]
 use super::{contract::READ, file_stat, unix::openat2};
 

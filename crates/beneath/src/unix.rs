@@ -9,11 +9,8 @@ pub(crate) mod openat2;
 mod process;
 
 use std::ffi::{OsStr, OsString};
-use std::fs::File;
-use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::ffi::OsStringExt as _;
-use std::path::Path;
+use std::{fs::File, io, os::unix::ffi::OsStringExt as _, path::Path};
 
 use rustix::fs::{
     AtFlags, CWD, FileType, FlockOperation, Mode, OFlags, flock, fstat, fsync, mkdirat, openat, readlinkat, statat,
@@ -21,7 +18,6 @@ use rustix::fs::{
 
 use crate::contract::{READ, TRAVERSE};
 use crate::{FileKind, Listed, LockAttempt, OpenFor, Stat, testing::faults};
-
 use fstat::stat_of;
 use process::{change, open, retry};
 

@@ -3,14 +3,9 @@
 //! The methods are those of [`beneath::Dir`], where each is described. A staged directory answers from the merged view and
 //! changes its layer alone (`stage`).
 
-use std::{
-    ffi::{OsStr, OsString},
-    fs::File,
-    io,
-    ops::Deref,
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::{fs::File, io, ops::Deref, sync::Arc};
 
 use beneath::{Failure, FileKind, Listed, LockAttempt, OpenFor, Stat};
 

@@ -13,14 +13,12 @@ mod server_files;
 
 use std::path::PathBuf;
 
-use super::policy::StartupRules;
-use super::{AgentFile, Root, Roots};
-
-pub(super) use server_files::home;
-
+use crate::{AgentFile, Root, Roots, policy::StartupRules};
 use agent_files::FoundRules;
 use link_targets::Target;
 use server_files::{Identities, PathChain};
+
+pub(super) use server_files::home;
 
 /// The paths and settings by which the rules of a root are found.
 #[derive(Debug)]

@@ -9,10 +9,7 @@ use beneath::Failure;
 use structured_text::mask::MaskedText;
 use text_file::shorten;
 
-use super::limits::words;
-use super::path::escape_text;
-use super::policy::is_own_rule;
-use super::{Limit, RootGone, WorkspacePath};
+use crate::{Limit, RootGone, WorkspacePath, limits::words, path::escape_text, policy::is_own_rule};
 
 /// Why a text is no path of this workspace.
 #[derive(Debug, thiserror::Error)]

@@ -9,14 +9,11 @@ mod resolve;
 mod resource_uri;
 mod suggest;
 
-use std::cmp::Ordering;
-use std::ffi::OsStr;
-use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::{cmp::Ordering, ffi::OsStr, fmt, sync::Arc};
 
-use super::{Root, Verdict};
+use crate::{Root, Verdict};
 
 pub use escape::{escape_controls, escape_name};
 pub(super) use escape::{escape_text, is_invisible, name_of};

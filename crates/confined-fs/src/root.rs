@@ -4,17 +4,12 @@ mod optional_root;
 mod root_dir;
 mod roots;
 
-use std::{
-    collections::HashSet,
-    fmt, io,
-    path::{Path, PathBuf},
-    sync::{Arc, OnceLock},
-};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+use std::{collections::HashSet, fmt, io};
 
-use beneath::{
-    OpenFor, StableInodes,
-    lexical::{lexically_normal, without_verbatim},
-};
+use beneath::lexical::{lexically_normal, without_verbatim};
+use beneath::{OpenFor, StableInodes};
 
 use crate::{Dir, Policy, PolicyRules, Revision, escape_name, path::is_invisible, policy::StartupRules, stage::Layer};
 use optional_root::nearest;

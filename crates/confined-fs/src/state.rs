@@ -3,21 +3,14 @@
 //! Opened once; files in it are reached by bare names through its handle, never through a link, so that a link put
 //! there by another process is neither read nor written through.
 
-use std::{
-    ffi::OsStr,
-    fs::File,
-    io::{self, Read as _},
-    path::Path,
-    thread,
-    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
-};
+use std::io::{self, Read as _};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::{ffi::OsStr, fs::File, path::Path, thread};
 
 use beneath::{FileKind, LockAttempt, OpenFor};
 
-use crate::{
-    Dir, StaleAfter,
-    write::{Temporary, is_reserved},
-};
+use crate::write::{Temporary, is_reserved};
+use crate::{Dir, StaleAfter};
 
 mod append_log;
 mod objects;

@@ -3,13 +3,9 @@
 //! # Limits
 //! Work has to ask: code that does not check the signal is not interrupted.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
-    },
-    time::{Duration, Instant},
-};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 /// Checks of a signal before its earlier deadline counts: some hundred files, so that the same work is done in a small
 /// tree however slow the machine is just then.

@@ -20,13 +20,11 @@ use std::{collections::HashSet, fs::File, io, path::PathBuf, sync::Arc};
 
 use beneath::{FileKind, OpenFor, Stat};
 
+use crate::write::{EntryLocks, NewContent, allowed, entry_in_parent, random};
 use crate::{
     AccessError, AccessErrorKind, Approval, AtPath as _, Base, EntryState, FileLock, FileState, NewDirectory, Revision,
-    Shared, WaitLimit, Workspace, WorkspacePath, WritablePath, WriteGuard,
-    limits::IfThere as _,
-    write::{EntryLocks, NewContent, allowed, entry_in_parent, random},
+    Shared, WaitLimit, Workspace, WorkspacePath, WritablePath, WriteGuard, limits::IfThere as _,
 };
-
 use intent_folder::{IntentFolder, OwnIntent, Stage};
 use steps::{MAX_STEPS, NewFile, Step, StepAction, Steps};
 

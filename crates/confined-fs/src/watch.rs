@@ -29,17 +29,11 @@ mod unsupported;
 mod watch_tree;
 mod watcher;
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    ffi::OsStr,
-    fs::File,
-    path::Path,
-};
+use std::collections::{BTreeMap, BTreeSet};
+use std::{ffi::OsStr, fs::File, path::Path};
 
-use crate::{
-    Dir, WorkspacePath,
-    walk::{GIT, holds_rules, is_marker},
-};
+use crate::walk::{GIT, holds_rules, is_marker};
+use crate::{Dir, WorkspacePath};
 
 pub use disk_watcher::{DiskWatcher, NameEvent, OnEvent, PathWatch};
 #[cfg(target_os = "linux")]

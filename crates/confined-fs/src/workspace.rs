@@ -4,14 +4,12 @@
 
 mod shared;
 
-use std::cell::Cell;
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::{cell::Cell, ops::ControlFlow, sync::Arc};
 
 use beneath::{FileKind, OpenFor, Stat};
 
-use super::{
+use crate::{
     AccessError, Dir, Entry, EntryOrigin, PathError, Root, Visibility, WalkOptions, WalkReport, WorkspacePath,
     WritablePath, masked_file, path, walk, write,
 };

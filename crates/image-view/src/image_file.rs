@@ -19,10 +19,9 @@ use std::panic::{self, AssertUnwindSafe};
 
 use image::{DynamicImage, ImageFormat, RgbaImage, metadata::Orientation};
 
-use super::{DECODE_MEMORY, EncodedImage, ImageError, ImageInfo, ImageView, LONGEST_SIDE, MAX_PIXELS, Region};
+use crate::{DECODE_MEMORY, EncodedImage, ImageError, ImageInfo, ImageView, LONGEST_SIDE, MAX_PIXELS, Region};
 use encode::encode;
-use pixels::{ImageHeader, area};
-use pixels::{RGBA, Rows};
+use pixels::{ImageHeader, RGBA, Rows, area};
 use resample::Resampler;
 
 /// Pixels along the long side of an image that is shown: a model sees no more of it

@@ -1,21 +1,14 @@
 //! One change, put to one server: the problems before it, the problems after it.
 
-use std::{
-    sync::MutexGuard,
-    time::{Duration, Instant},
-};
-
-use serde_json::json;
+use std::sync::MutexGuard;
+use std::time::{Duration, Instant};
 
 use confined_fs::stop::StopSignal;
+use serde_json::json;
 
-use super::{
-    DiskChange,
-    diagnostics::{Diagnostic, FileDiagnostics},
-    instance::Instance,
-    protocol::notification,
-    state::{Phase, State},
-};
+use crate::diagnostics::{Diagnostic, FileDiagnostics};
+use crate::state::{Phase, State};
+use crate::{DiskChange, instance::Instance, protocol::notification};
 
 /// How often a wait looks whether its call was cancelled.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);

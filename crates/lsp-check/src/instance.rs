@@ -4,27 +4,19 @@
 //! and a body:
 //! <https://microsoft.github.io/language-server-protocol/specifications/lsp/3.17/specification/#baseProtocol>.
 
-use std::{
-    io::{self, PipeWriter, Write as _},
-    ops::Deref,
-    sync::{
-        Arc, Condvar, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
-        mpsc::{Receiver, Sender, channel},
-    },
-    thread,
-    time::{Duration, Instant},
-};
-
-use serde_json::{Value, json};
+use std::io::{self, PipeWriter, Write as _};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use std::{ops::Deref, thread};
 
 use confined_fs::escape_controls;
 use self_sandbox::{Broker, ProgramOutput, StartedProgram};
+use serde_json::{Value, json};
 
-use super::{
-    protocol::notification,
-    state::{Phase, State},
-};
+use crate::protocol::notification;
+use crate::state::{Phase, State};
 
 /// Bytes that wait to be read by a server; one that lets more pile up is ended.
 const MAX_WAITING: usize = 16 << 20;

@@ -1,25 +1,20 @@
 //! All configured servers: which one is for a file, which of them run, and which have failed.
 
-use std::{
-    collections::{HashMap, HashSet},
-    path::{Path, PathBuf},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    thread,
-    time::{Duration, Instant},
-};
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use confined_fs::{Workspace, WorkspacePath, escape_controls, stop::StopSignal};
 use self_sandbox::{Broker, MAX_RUNNING, find_program};
 use text_file::shorten;
 
-use super::{
-    Checked, DiskChange, FileChange, LanguageServer, MAX_TEXT,
-    check::{DocumentChange, NoServerReport, WaitLimit, answers, check, notify, on_disk},
-    instance::Instance,
-    protocol::{file_uri, initialization_options, language_id},
-    report::{Scrubber, is_open, shown},
-    state::{Phase, State},
-};
+use crate::check::{DocumentChange, NoServerReport, WaitLimit, answers, check, notify, on_disk};
+use crate::protocol::{file_uri, initialization_options, language_id};
+use crate::report::{Scrubber, is_open, shown};
+use crate::state::{Phase, State};
+use crate::{Checked, DiskChange, FileChange, LanguageServer, MAX_TEXT, instance::Instance};
 
 /// Timeouts in a row after which a server is not waited for, for a while: it may load a large project.
 const FREE_TIMEOUTS: u32 = 1;

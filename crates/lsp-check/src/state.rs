@@ -1,20 +1,16 @@
 //! The state of one running server: what it was sent, what it has said of which file, and whether it is busy.
 
-use std::{
-    borrow::Cow,
-    collections::{HashMap, HashSet},
-    hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher},
-    time::{Duration, Instant},
-};
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher};
+use std::time::{Duration, Instant};
 
 use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
 
-use crate::{
-    diagnostics::{Diagnostic, FileDiagnostics, published, reported},
-    protocol::{answer, initialize, notification, parsed},
-    trouble::Trouble,
-};
+use crate::diagnostics::{Diagnostic, FileDiagnostics, published, reported};
+use crate::protocol::{answer, initialize, notification, parsed};
+use crate::trouble::Trouble;
 
 /// Files whose problems are kept.
 const MAX_FILES: usize = 256;

@@ -5,14 +5,11 @@
 
 use std::{collections::HashMap, rc::Rc};
 
-use super::{
-    budget::PdfError,
-    font::{Font, FontCache, keep},
-    lexer::{PdfLexer, PdfToken, is_space},
-    object::{Dict, Object, Reference, Stream},
-    page_layout::{Glyph, PageLayout},
-    pdf_file::PdfFile,
-};
+use crate::font::{Font, FontCache, keep};
+use crate::lexer::{PdfLexer, PdfToken, is_space};
+use crate::object::{Dict, Object, Reference, Stream};
+use crate::page_layout::{Glyph, PageLayout};
+use crate::{budget::PdfError, pdf_file::PdfFile};
 
 /// Bytes of the instructions of a page, and of one drawing used in it.
 const CONTENT: usize = 24 << 20;

@@ -11,14 +11,10 @@ use std::{cell::RefCell, collections::HashMap, hash::Hash, rc::Rc};
 
 use encoding_rs::{BIG5, EUC_JP, EUC_KR, Encoding, GBK, SHIFT_JIS};
 
+use crate::object::{Dict, Object, Reference};
+use crate::{budget::PdfError, pdf_file::PdfFile};
 use cmap::CMap;
 use encoding::BaseEncoding;
-
-use super::{
-    budget::PdfError,
-    object::{Dict, Object, Reference},
-    pdf_file::PdfFile,
-};
 
 /// Bytes of a character map; one for all codes of two bytes has half of it.
 const CMAP: usize = 2 << 20;

@@ -7,10 +7,8 @@ use std::ops::Range;
 
 use memchr::memmem;
 
-use crate::{
-    budget::{PdfBudget, PdfError},
-    object::{Dict, Object, Reference},
-};
+use crate::budget::{PdfBudget, PdfError};
+use crate::object::{Dict, Object, Reference};
 
 /// Arrays and dictionaries within one another; deeper ones are refused, as each level takes stack.
 const DEPTH: usize = 64;

@@ -33,12 +33,9 @@ mod object;
 mod page_layout;
 mod pdf_file;
 
-use std::{
-    collections::HashSet,
-    panic::{self, AssertUnwindSafe},
-    sync::{Mutex, PoisonError, TryLockError},
-    time::Duration,
-};
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::{Mutex, PoisonError, TryLockError};
+use std::{collections::HashSet, time::Duration};
 
 use budget::PdfBudget;
 use content::{Matrix, PageContent, read_page};

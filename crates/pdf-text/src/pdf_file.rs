@@ -12,16 +12,12 @@ mod xref;
 
 use std::{cell::RefCell, rc::Rc};
 
-use crate::lexer::{read_indirect, stream_range};
+use crate::budget::{PdfBudget, PdfError};
+use crate::lexer::{PdfLexer, read_indirect, stream_range};
+use crate::object::{Dict, Object, Reference, Stream};
 use crypt::Decryptor;
 use filter::{Decoded, Filter, direct_filters, filters};
 use xref::{Xref, XrefEntry};
-
-use super::{
-    budget::{PdfBudget, PdfError},
-    lexer::PdfLexer,
-    object::{Dict, Object, Reference, Stream},
-};
 
 /// References that lead from one to the next.
 const HOPS: usize = 16;

@@ -21,12 +21,10 @@ mod serve;
 #[cfg(not(all(target_os = "linux", feature = "broker")))]
 mod unsupported;
 
+use std::ffi::OsString;
 #[cfg(unix)]
 use std::fs;
-use std::{
-    ffi::OsString,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use crate::Confine;
 

@@ -23,13 +23,8 @@ use landlock::{
     path_beneath_rules,
 };
 
-use super::{
-    GrantedDirectory,
-    command::{
-        CommandWalls,
-        needs::{ALWAYS, NETWORK, Right},
-    },
-};
+use crate::command::needs::{ALWAYS, NETWORK, Right};
+use crate::{GrantedDirectory, command::CommandWalls};
 
 /// Asked for is all of it where confinement is required, else as much of it as the kernel has.
 const WANTED: ABI = ABI::V6;

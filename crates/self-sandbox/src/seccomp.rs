@@ -14,11 +14,8 @@
 mod filter;
 
 use libc::c_long;
-use seccompiler::{
-    BackendError,
-    SeccompCmpOp::{Eq, MaskedEq, Ne},
-    apply_filter,
-};
+use seccompiler::SeccompCmpOp::{Eq, MaskedEq, Ne};
+use seccompiler::{BackendError, apply_filter};
 
 use filter::{CallFilter, Conditions, rule, when, word};
 

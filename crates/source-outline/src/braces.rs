@@ -9,13 +9,11 @@ pub(super) mod java;
 pub(super) mod javascript;
 pub(super) mod rust;
 
-use super::{
-    definition::{Definition, MOST, Outline},
-    directives::{Branch, Directive},
-    header::{Around, BlockKind, Ending, Header, HeaderBuffer, HeaderStart, Named, Opening},
-    lex_rules::{LexRules, Words},
-    lexer::{Lexeme, LexemeKind, Lexer},
-};
+use crate::definition::{Definition, MOST, Outline};
+use crate::directives::{Branch, Directive};
+use crate::header::{Around, BlockKind, Ending, Header, HeaderBuffer, HeaderStart, Named, Opening};
+use crate::lex_rules::{LexRules, Words};
+use crate::lexer::{Lexeme, LexemeKind, Lexer};
 
 /// A language with braces.
 #[derive(Debug)]

@@ -1,10 +1,8 @@
 //! What precedes a `{` or `;`: the words and punctuation that say whether something is defined, and what; and the
 //! buffer that holds them, within those of the headers around it.
 
-use super::{
-    definition::Definition,
-    lexer::{Lexeme, LexemeKind},
-};
+use crate::definition::Definition;
+use crate::lexer::{Lexeme, LexemeKind};
 
 /// A word or a punctuation character before a brace.
 #[derive(Clone, Copy, Debug)]

@@ -6,12 +6,10 @@
 pub(super) mod keywords;
 mod line_patterns;
 
-use super::{
-    definition::{Definition, MOST, Outline},
-    header::Named,
-    keyword_grammar::{KeywordGrammar, LexedLine, MERGED},
-    lexer::{Lexeme, LexemeKind, Lexer},
-};
+use crate::definition::{Definition, MOST, Outline};
+use crate::header::Named;
+use crate::keyword_grammar::{KeywordGrammar, LexedLine, MERGED};
+use crate::lexer::{Lexeme, LexemeKind, Lexer};
 
 /// A definition that is open.
 #[derive(Clone, Copy, Debug)]

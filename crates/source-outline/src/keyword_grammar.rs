@@ -1,10 +1,8 @@
 //! What the engine for languages with keywords needs to know of each, and the lines that they look at.
 
-use super::{
-    header::Named,
-    lex_rules::{LexRules, Words},
-    lexer::{Lexeme, LexemeKind},
-};
+use crate::header::Named;
+use crate::lex_rules::{LexRules, Words};
+use crate::lexer::{Lexeme, LexemeKind};
 
 /// A language whose definitions begin a line with a keyword.
 #[derive(Debug)]

@@ -1,14 +1,11 @@
 //! The language of a file, by its name, or by the first line of a script without one.
 
-use super::{
-    braces::{BraceOutline, c, go, java, javascript, rust},
-    definition::Outline,
-    indents::{IndentOutline, keywords},
-    keyword_grammar::KeywordGrammar,
-    lex_rules::Words,
-    sections::{SectionFormat, SectionOutline},
-};
 use Language::{Braces, Keywords, Sections};
+
+use crate::braces::{BraceOutline, c, go, java, javascript, rust};
+use crate::indents::{IndentOutline, keywords};
+use crate::sections::{SectionFormat, SectionOutline};
+use crate::{definition::Outline, keyword_grammar::KeywordGrammar, lex_rules::Words};
 
 /// How the definitions of a file are found.
 #[derive(Clone, Copy, Debug)]

@@ -1,10 +1,7 @@
 //! Feeding a text to the outline of its language, in pieces of any size.
 
-use super::{
-    definition::{Definition, Outline},
-    language::Language,
-    lexer::Lexeme,
-};
+use crate::definition::{Definition, Outline};
+use crate::{language::Language, lexer::Lexeme};
 
 /// Bytes of a line that are looked at.
 const LINE: usize = 64 << 10;

@@ -1,9 +1,7 @@
 //! Texts in sections: a heading's extent goes to the next heading of its level or above it.
 
-use super::{
-    definition::{Definition, MOST, Outline},
-    lexer::Lexeme,
-};
+use crate::definition::{Definition, MOST, Outline};
+use crate::lexer::Lexeme;
 
 /// The formats with sections.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

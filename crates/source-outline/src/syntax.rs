@@ -12,11 +12,8 @@ mod brackets;
 #[cfg(test)]
 mod tests;
 
-use structured_text::{
-    Findings, SyntaxError, is_template,
-    json::{self, JsonDialect},
-    toml, xml, yaml,
-};
+use structured_text::json::{self, JsonDialect};
+use structured_text::{Findings, SyntaxError, is_template, toml, xml, yaml};
 
 use crate::problems::{ChangedLines, Problem, Severity, new_problems as not_among};
 use brackets::BracketLanguage;

@@ -15,17 +15,16 @@ mod password_files;
 mod sentinel;
 pub(crate) mod span;
 
-use std::collections::HashSet;
-use std::ops::Range;
+use std::{collections::HashSet, ops::Range};
 
 use encoding_rs::Encoding;
-
-use sentinel::{OPENER, sentinels, unique_name};
-pub use sentinel::{cuts_sentinel, new_sentinel};
-use span::{Place, Span, is_disjoint};
 use text_file::{Document, LineEnding, encode};
 
 use crate::{json, toml, yaml};
+use sentinel::{OPENER, sentinels, unique_name};
+use span::{Place, Span, is_disjoint};
+
+pub use sentinel::{cuts_sentinel, new_sentinel};
 
 /// How a file is written, as far as masking needs to know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

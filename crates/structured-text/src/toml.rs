@@ -5,10 +5,8 @@
 
 use toml::de::DeTable;
 
-use super::{
-    mask::span::{Span, Syntax, TextLine, closing_bracket, closing_string, skip_blanks, trim_blanks},
-    syntax_error::{Findings, SyntaxError},
-};
+use crate::mask::span::{Span, Syntax, TextLine, closing_bracket, closing_string, skip_blanks, trim_blanks};
+use crate::syntax_error::{Findings, SyntaxError};
 
 /// Bytes of the largest text that is checked: building its values takes a few times as much memory.
 const MAX_BYTES: usize = 1 << 20;

@@ -4,21 +4,16 @@
 //! An alias to a thousand others is one event ("billion laughs" cost nothing). The parser's own stack is bounded: what has
 //! more than 255 levels of brackets is skipped, and so is what takes longer than `MAX_TIME`.
 
-use std::{
-    collections::HashSet,
-    time::{Duration, Instant},
-};
+use std::collections::HashSet;
+use std::time::{Duration, Instant};
 
 use saphyr_parser::{Event, Parser, ScalarStyle, ScanError};
 
-use super::{
-    mask::span::{
-        Place, Span, Syntax, TextLine, YamlParent, closing_bracket, closing_string, skip_blanks, text_lines,
-        trim_blanks,
-    },
-    quoted,
-    syntax_error::{Findings, SyntaxError, line_of},
+use crate::mask::span::{
+    Place, Span, Syntax, TextLine, YamlParent, closing_bracket, closing_string, skip_blanks, text_lines, trim_blanks,
 };
+use crate::quoted;
+use crate::syntax_error::{Findings, SyntaxError, line_of};
 
 /// Bytes of the largest text that is checked: a bracket that is not closed holds all tokens after it in memory.
 const MAX_BYTES: usize = 1 << 20;

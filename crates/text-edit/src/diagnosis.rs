@@ -8,15 +8,9 @@ mod nearest;
 
 use text_file::shorten;
 
-use super::{
-    Diagnosis, Next,
-    found::Refusal,
-    interpretation::LineEdit,
-    ladder::applied,
-    line_parts::{contents, has_letters},
-    longer_word, placeholder,
-    search::{MAX_LINES, Search},
-};
+use crate::line_parts::{contents, has_letters};
+use crate::search::{MAX_LINES, Search};
+use crate::{Diagnosis, Next, found::Refusal, interpretation::LineEdit, ladder::applied, longer_word, placeholder};
 use nearest::{Nearest, PlainRequest, line_of};
 
 pub use excerpt::neighbours;

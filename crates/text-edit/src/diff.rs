@@ -2,12 +2,8 @@
 //!
 //! Lines end at LF only, as for `diff -u`: a CR is content, shown as it is.
 
-use std::{
-    fmt::Write as _,
-    hash::Hash,
-    ops::Range,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
+use std::{fmt::Write as _, hash::Hash, ops::Range};
 
 use similar::{Algorithm, ChangeTag, DiffOp, TextDiffConfig, udiff::UnifiedHunkHeader};
 use text_file::shorten_around;

@@ -9,12 +9,10 @@ mod places;
 
 use std::ops::Range;
 
-use super::{
-    Diagnosis, EditError, Located, Location, Next, Replacement, Request, Strategies, Strategy, ladder,
-    line_parts::has_letters,
-    patch::{FinalNewline, HunkLine, PatchHunk},
-    search::{MAX_LINES, TextFacts, has_too_many_lines},
-};
+use crate::line_parts::has_letters;
+use crate::patch::{FinalNewline, HunkLine, PatchHunk};
+use crate::search::{MAX_LINES, TextFacts, has_too_many_lines};
+use crate::{Diagnosis, EditError, Located, Location, Next, Replacement, Request, Strategies, Strategy, ladder};
 use patched_text::{PatchedText, plain};
 use places::{HunkCandidates, PlacedHunk};
 

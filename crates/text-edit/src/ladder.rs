@@ -11,11 +11,8 @@ mod whole_lines;
 
 use std::cell::OnceCell;
 
-use super::{
-    EditError, Located, Request, Strategy, diagnosis,
-    found::StepResult,
-    search::{self, Search, TextFacts},
-};
+use crate::search::{self, Search, TextFacts};
+use crate::{EditError, Located, Request, Strategy, diagnosis, found::StepResult};
 
 /// A step of the ladder.
 pub(super) type Step = fn(&Search<'_>) -> StepResult;

@@ -3,10 +3,8 @@
 //!
 //! White space is spaces and tabs here, as in indentation; `typography` knows the other spaces of Unicode.
 
-use std::{
-    hash::{DefaultHasher, Hash, Hasher},
-    ops::Range,
-};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::ops::Range;
 
 /// Widths of a tab that people use, in columns.
 pub(super) const TAB_WIDTHS: [usize; 4] = [4, 8, 2, 3];

@@ -9,11 +9,8 @@ use std::{collections::HashMap, ops::Range, time::Duration};
 use similar::DiffOp;
 use text_file::{LineEnding, lines, with_lf};
 
-use super::{
-    Replacement, diff,
-    keep_line_endings::{ending_after, ending_before, with_endings},
-    line_parts::has_letters,
-};
+use crate::keep_line_endings::{ending_after, ending_before, with_endings};
+use crate::{Replacement, diff, line_parts::has_letters};
 
 /// Lines of a text, or a place between two, counted from 0.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -9,12 +9,8 @@ use std::{collections::HashMap, ops::Range, time::Duration};
 
 use rapidfuzz::distance::levenshtein;
 
-use super::{
-    diff,
-    line_parts::{content, hash, parts},
-    placeholder,
-    search::Search,
-};
+use crate::line_parts::{content, hash, parts};
+use crate::{diff, placeholder, search::Search};
 
 /// Characters of a line that are compared one by one; longer lines are alike only when equal.
 const MAX_LINE: usize = 2000;

@@ -7,13 +7,9 @@ use std::{borrow::Cow, cell::OnceCell};
 
 use text_file::{Line, LineEnding, with_lf};
 
-use super::{
-    MAX_PLACES, Request, Strategies,
-    found::{Found, Refusal, StepResult},
-    indent_shift::FileIndentation,
-    interpretation::{Interpretation, LineEdit},
-    line_parts, longer_word, typography,
-};
+use crate::found::{Found, Refusal, StepResult};
+use crate::interpretation::{Interpretation, LineEdit};
+use crate::{MAX_PLACES, Request, Strategies, indent_shift::FileIndentation, line_parts, longer_word, typography};
 
 /// Lines of a file in which a text is looked for that is not in it exactly: each takes some 40 bytes of memory, which
 /// in a file of nothing but newlines is 40 times its size.

@@ -8,12 +8,9 @@ use std::{borrow::Cow, ops::Range};
 
 use encoding_rs::{Encoding, UTF_8};
 
-use crate::{
-    DecodeError, LineEnding, SpliceError,
-    detect::{binary_kind, detect, kind_name, looks_like_utf16},
-    encoding::{decode_as, has_nul, is_utf16, without_outer_nuls, without_padding},
-    offsets,
-};
+use crate::detect::{binary_kind, detect, kind_name, looks_like_utf16};
+use crate::encoding::{decode_as, has_nul, is_utf16, without_outer_nuls, without_padding};
+use crate::{DecodeError, LineEnding, SpliceError, offsets};
 
 /// Bytes at the front of a file by which its encoding is recognised; a file with no more is looked at as a whole.
 pub const HEAD: usize = 2 << 20;

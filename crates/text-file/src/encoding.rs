@@ -8,10 +8,8 @@
 
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
 
-use crate::{
-    LineEnding, SpliceError,
-    nearest_name::{ONE_OF_FEW, nearest_names},
-};
+use crate::nearest_name::{ONE_OF_FEW, nearest_names};
+use crate::{LineEnding, SpliceError};
 
 /// Whether a NUL is among the bytes.
 pub(super) fn has_nul(bytes: &[u8]) -> bool {

@@ -7,10 +7,8 @@ use std::ops::Range;
 
 use encoding_rs::{DecoderResult, Encoding, ISO_2022_JP, REPLACEMENT, UTF_8};
 
-use super::{
-    SpliceError,
-    encoding::{encode_piece, is_utf16},
-};
+use crate::SpliceError;
+use crate::encoding::{encode_piece, is_utf16};
 
 /// The longest sequence that any WHATWG multi-byte encoding decodes in one step, in bytes.
 const LONGEST_UNIT: usize = 4;

@@ -1,8 +1,7 @@
 //! Patterns as callers write them: with `*` for any text, for names that no file has, and globs with `\`, for those on
 //! Windows (`src\**\*.rs`).
 
-use std::borrow::Cow;
-use std::path::is_separator;
+use std::{borrow::Cow, path::is_separator};
 
 /// Bytes of the longest text that is compared: the names of programs and users are shorter.
 const MAX_TEXT: usize = 1024;

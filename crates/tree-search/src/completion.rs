@@ -11,13 +11,8 @@
 //! typed, then what was used last, then the better score of the fuzzy matcher. Scores take time, so they are computed
 //! only for the best kinds of fit, and there for the shortest paths.
 
-use std::{
-    borrow::Cow,
-    cmp::Reverse,
-    collections::HashMap,
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
+use std::{borrow::Cow, cmp::Reverse, collections::HashMap, sync::Arc};
 
 use code_fuzzy_match::FuzzyMatcher;
 use confined_fs::{FileKind, Visibility, Workspace, WorkspacePath, stop::StopSignal};

@@ -5,16 +5,12 @@
 
 use std::path::{Path, PathBuf};
 
-use ignore::{
-    overrides::{Override, OverrideBuilder},
-    types::{FileTypeDef, Types, TypesBuilder},
-};
+use ignore::overrides::{Override, OverrideBuilder};
+use ignore::types::{FileTypeDef, Types, TypesBuilder};
 use text_file::nearest_name::{ONE_OF_FEW, nearest_names};
 
-use crate::{
-    GlobError,
-    name_glob::{GlobEncoding, check_bounds, escaped, interpretations},
-};
+use crate::GlobError;
+use crate::name_glob::{GlobEncoding, check_bounds, escaped, interpretations};
 
 /// Why a filter cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]

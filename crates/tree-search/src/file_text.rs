@@ -5,11 +5,9 @@
 //! determined for few files only: those with a NUL byte, and those that are not UTF-8 where it matters. Looks at no
 //! more of a file than `read` does.
 
-use std::{
-    borrow::Cow,
-    io::{self, Read, Seek as _, SeekFrom},
-    time::{Duration, Instant},
-};
+use std::borrow::Cow;
+use std::io::{self, Read, Seek as _, SeekFrom};
+use std::time::{Duration, Instant};
 
 use confined_fs::{OpenFile, read_some, stop::StopSignal};
 use encoding_rs::Encoding;

@@ -2,10 +2,8 @@
 
 use std::io;
 
-use confined_fs::{
-    Revision, Stat, WalkReport, Workspace, WorkspacePath,
-    stop::{StopReason, StopSignal},
-};
+use confined_fs::stop::{StopReason, StopSignal};
+use confined_fs::{Revision, Stat, WalkReport, Workspace, WorkspacePath};
 use text_file::Document;
 
 use crate::{PathSource, ProgressReader};

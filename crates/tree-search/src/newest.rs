@@ -3,12 +3,8 @@
 //! [`NewestNames`] is for a search that has only begun: it has to ask the system for the time of each name, which takes a
 //! third of a glob's time on one thread. Where there are many names, other threads ask meanwhile.
 
-use std::{
-    cmp::Reverse,
-    panic,
-    thread::{self, JoinHandle},
-    time::SystemTime,
-};
+use std::thread::{self, JoinHandle};
+use std::{cmp::Reverse, panic, time::SystemTime};
 
 use confined_fs::{Entry, StatCache, WorkspacePath};
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};

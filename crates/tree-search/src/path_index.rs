@@ -32,18 +32,10 @@ mod path_state;
 mod root_index;
 mod walk;
 
-use std::{
-    cell::OnceCell,
-    collections::HashMap,
-    fmt,
-    ops::Range,
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicUsize, Ordering},
-    },
-    thread,
-    time::{Duration, Instant},
-};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use std::{cell::OnceCell, collections::HashMap, fmt, ops::Range, thread};
 
 use confined_fs::{Unwatchable, Workspace, WorkspacePath};
 

@@ -6,10 +6,8 @@ use std::{borrow::Cow, convert::Infallible, sync::Arc};
 
 use grep_matcher::Matcher as _;
 use grep_regex::{ErrorKind, RegexMatcher, RegexMatcherBuilder};
-use regex_syntax::{
-    ast::{self, Assertion, AssertionKind, Ast, Span, Visitor},
-    hir::{Class, Hir, HirKind, LookSet},
-};
+use regex_syntax::ast::{self, Assertion, AssertionKind, Ast, Span, Visitor};
+use regex_syntax::hir::{Class, Hir, HirKind, LookSet};
 use text_file::shorten;
 
 /// Cache of the lazy automaton per thread, in bytes; it grows only as states are met.

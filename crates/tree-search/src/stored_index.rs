@@ -21,27 +21,20 @@ mod tables;
 #[cfg(all(test, target_os = "linux"))]
 mod testing;
 
-use std::{
-    ffi::OsStr,
-    io,
-    path::{Path, PathBuf},
-    sync::{Arc, OnceLock},
-    time::{Duration, SystemTime},
-};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, SystemTime};
+use std::{ffi::OsStr, io};
 
 use confined_fs::{
     NewPrivateFile, PrivateFile, RootIdentity, StateDir, StateFile, StoredMoment, TreeListing, WorkspacePath,
     split_path,
 };
 
-use crate::{
-    Candidates, FilterQuery,
-    ngram_filter::{FileSegments, NgramFilter, SEGMENTS},
-    stored_index::{
-        format::{CHECKSUM, HEADER, Header, LISTING, SEGMENT_LIST, TABLES, TRAILER},
-        tables::{EncodedTables, StoredDirectory, Tables, decode_listing},
-    },
-};
+use crate::ngram_filter::{FileSegments, NgramFilter, SEGMENTS};
+use crate::stored_index::format::{CHECKSUM, HEADER, Header, LISTING, SEGMENT_LIST, TABLES, TRAILER};
+use crate::stored_index::tables::{EncodedTables, StoredDirectory, Tables, decode_listing};
+use crate::{Candidates, FilterQuery};
 
 pub(crate) use format::StoredFile;
 pub use format::Unusable;

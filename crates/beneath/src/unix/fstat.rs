@@ -1,18 +1,12 @@
 //! `fstat(2)` and `statat` as a [`Stat`], the same on every Unix, and what a replacement inherits from the file it
 //! replaces: owner, mode, ACL, user attributes.
 
-use std::{
-    fs::File,
-    io,
-    os::fd::AsFd,
-    path::{Path, PathBuf},
-    time::{Duration, SystemTime},
-};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+use std::{fs::File, io, os::fd::AsFd};
 
-use rustix::{
-    fs::{AtFlags, CWD, FileType, Gid, Mode, SeekFrom, Uid, fchmod, fchown, fstat, seek, statat},
-    io::Errno,
-};
+use rustix::fs::{AtFlags, CWD, FileType, Gid, Mode, SeekFrom, Uid, fchmod, fchown, fstat, seek, statat};
+use rustix::io::Errno;
 
 use super::process::{change, retry};
 use crate::{FileIdentity, FileKind, Stat};

@@ -4,21 +4,16 @@
 //! path that is made canonical, compared and then opened leads outside as soon as another process renames a
 //! directory in between (CVE-2025-53109 and its kin).
 
-use std::ffi::OsStr;
-use std::io::IoSliceMut;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::ffi::OsStrExt as _;
-use std::path::Path;
+use std::{ffi::OsStr, io::IoSliceMut, os::unix::ffi::OsStrExt as _, path::Path};
 
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, fstat, openat2};
 use rustix::io::{Errno, ReadWriteFlags, preadv2};
 
+use super::{fstat::stat_of, process::wait_for_files};
 use crate::Stat;
 use crate::contract::{Failure, TRAVERSE};
 use crate::testing::{faults, open_check::checked};
-
-use super::fstat::stat_of;
-use super::process::wait_for_files;
 
 /// `BENEATH`: neither above the directory nor to an absolute path. `NO_SYMLINKS`: through no link, at the end
 /// neither. `NO_MAGICLINKS`: not through `/proc/self/root` or `/proc/self/fd/N`, which are no symbolic links to the

@@ -1,10 +1,9 @@
 //! What the system lets this process do, and gives it: resource limits, the signals that they send, random bytes.
 
-use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{io, thread};
 
 use rustix::io::Errno;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};

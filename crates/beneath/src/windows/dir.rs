@@ -1,22 +1,16 @@
 //! Opening and listing below a directory handle, links never followed, and the lock of a directory.
 
-use std::{
-    ffi::{OsStr, OsString},
-    fs::{self, File},
-    io,
-    os::windows::fs::OpenOptionsExt as _,
-    path::{Component, Path, PathBuf, Prefix},
-    sync::OnceLock,
-};
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File};
+use std::path::{Component, Path, PathBuf, Prefix};
+use std::{io, os::windows::fs::OpenOptionsExt as _, sync::OnceLock};
 
 use cap_primitives::fs::{
     OpenOptions, OpenOptionsExt as _, open, open_ambient_dir, open_dir_nofollow, read_link_contents,
 };
 
-use super::{
-    fstat::{BACKUP_SEMANTICS, OPEN_REPARSE_POINT, REPARSE_POINT, file_stat, kept_attributes, stat_with},
-    is_in_use, retried,
-};
+use super::fstat::{BACKUP_SEMANTICS, OPEN_REPARSE_POINT, REPARSE_POINT, file_stat, kept_attributes, stat_with};
+use super::{is_in_use, retried};
 use crate::{FileKind, Listed, LockAttempt, OpenFor, Stat};
 
 /// An open directory, by a handle that nobody may rename or remove it under.

@@ -2,13 +2,10 @@
 
 #![expect(clippy::disallowed_methods, reason = "by the path that the system gives for the open directory")]
 
-use std::ffi::OsStr;
-use std::{fs, io};
+use std::{ffi::OsStr, fs, io};
 
+use super::{dir::Dir, retried};
 use crate::{FileKind, Stat};
-
-use super::dir::Dir;
-use super::retried;
 
 impl Dir {
     /// Makes a directory; rights are inherited.

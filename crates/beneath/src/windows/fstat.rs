@@ -1,10 +1,8 @@
 //! What an open file or directory is, and what a replacement inherits.
 
 use std::fs::{File, Metadata, OpenOptions};
-use std::io;
 use std::os::windows::fs::{MetadataExt as _, OpenOptionsExt as _};
-use std::path::Path;
-use std::time::SystemTime;
+use std::{io, path::Path, time::SystemTime};
 
 use crate::{FileIdentity, FileKind, Stat};
 

@@ -4,9 +4,8 @@
 //!
 //! Limits: only the files of `RULE_FILES` at the top of a root; a change takes effect at the next start.
 
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::{io::Read as _, sync::Arc};
 
 use beneath::{Failure, FileKind};
 

@@ -5,9 +5,8 @@
 //!
 //! Limits: deeper links and later ones are judged only where a path leads through them.
 
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::{ffi::OsStr, sync::Arc};
 
 use beneath::{FileKind, Listed, OpenFor};
 

@@ -6,25 +6,15 @@
 //! before each change, since a checkout may have made one a moment ago. The conditions are those of `is_git_directory`
 //! in git's `setup.c`, without a look into the files.
 
-use std::{
-    collections::HashSet,
-    ffi::OsStr,
-    io::{self, Read as _},
-    path::{Path, PathBuf},
-};
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+use std::{collections::HashSet, ffi::OsStr};
 
-use beneath::{
-    FileKind, Listed, OpenFor,
-    lexical::{base_of, strip_base, without_verbatim},
-};
+use beneath::lexical::{base_of, strip_base, without_verbatim};
+use beneath::{FileKind, Listed, OpenFor};
 
-use crate::{
-    Dir, Policy, Root, WorkspacePath,
-    path::name_of,
-    policy::is_place_of_worktrees,
-    root::Checkouts,
-    walk::{GIT, gitdir_of, names_worktree},
-};
+use crate::walk::{GIT, gitdir_of, names_worktree};
+use crate::{Dir, Policy, Root, WorkspacePath, path::name_of, policy::is_place_of_worktrees, root::Checkouts};
 
 /// Names that a directory which has `HEAD` lacks to be a repository.
 const REST: [&str; 3] = ["objects", "refs", "commondir"];

@@ -6,14 +6,12 @@
 //! name is neither moved nor deleted.
 
 use std::collections::{HashMap, VecDeque};
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::{ffi::OsString, sync::Arc};
 
 use beneath::lexical::{MAX_LINKS, base_of, lexically_normal, push_front, without_verbatim};
 
-use crate::Root;
-use crate::policy::ProtectedPaths;
+use crate::{Root, policy::ProtectedPaths};
 
 /// The rule that a refusal names.
 const WHY: &str = "a file that this server starts from, or a link to one";

@@ -7,18 +7,15 @@
 //!
 //! Limits: the answer is a hint, not a proof. Whoever uses it opens it with links refused.
 
-use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
-use std::io;
 use std::path::{Component, Path, PathBuf};
-use std::sync::Arc;
+use std::{collections::VecDeque, io, sync::Arc};
 
 use beneath::lexical::{MAX_LINKS, base_of, push_front, strip_base};
 use beneath::{FileKind, OpenFor};
 
-use crate::{AccessError, AccessErrorKind, AtPath as _, Dir, Root, Roots, WorkspacePath};
-
 use super::masked_file::{Visibility, visibility};
+use crate::{AccessError, AccessErrorKind, AtPath as _, Dir, Root, Roots, WorkspacePath};
 
 /// Where an asked path leads, and by which names.
 #[derive(Clone, Debug)]

@@ -4,9 +4,8 @@
 //! newline would forge a line of an answer, one with escape sequences would drive a terminal, and one with invisible
 //! characters would hide instructions from a person. A name is escaped only when it must be, so `a\b` stays `a\b`.
 
-use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
-use std::fmt::Write as _;
+use std::{borrow::Cow, fmt::Write as _};
 
 use text_file::shorten;
 

@@ -6,10 +6,8 @@ use std::ffi::{OsStr, OsString};
 
 use beneath::lexical::is_same_name;
 
+use super::resolve::{is_mention, peeled, relative_names, without_shell_escapes};
 use crate::{AccessErrorKind, Workspace, WorkspacePath};
-
-use super::resolve::relative_names;
-use super::resolve::{is_mention, peeled, without_shell_escapes};
 
 /// One or more names at the end of a path.
 ///

@@ -7,11 +7,9 @@
 //! has the signs of a mention in it, whether a URI is one of the host. Where a path leads is known once it is opened; see
 //! `links` and `sys/beneath`.
 
-use std::{
-    ffi::{OsStr, OsString},
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use beneath::lexical::{lexically_normal, strip_base};
 use percent_encoding::percent_decode_str;

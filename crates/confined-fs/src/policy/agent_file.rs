@@ -5,10 +5,8 @@
 //! of beginnings), <https://cloud.google.com/gemini/docs/codeassist/create-aiexclude-file> (no negation; an empty
 //! file refuses everything), and <https://git-scm.com/docs/gitignore> for the rest.
 
-use std::{
-    ffi::OsStr,
-    path::{Component, Path, PathBuf},
-};
+use std::ffi::OsStr;
+use std::path::{Component, Path, PathBuf};
 
 use ignore::gitignore::GitignoreBuilder;
 

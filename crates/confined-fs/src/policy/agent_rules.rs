@@ -1,9 +1,7 @@
 //! Rules that people wrote for agents, as they apply below one root.
 
-use std::ffi::OsStr;
-use std::iter;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::{ffi::OsStr, iter, sync::Arc};
 
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};

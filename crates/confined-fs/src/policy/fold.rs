@@ -5,15 +5,8 @@
 //! (`.git::$INDEX_ALLOCATION`, CVE-2019-1352), HFS+ ignores invisible characters (CVE-2014-9390: `.g\u{200c}it`).
 //! Folding on every system costs little and errs on the side of refusing.
 
-use std::{
-    borrow::Cow,
-    collections::BTreeSet,
-    ffi::OsStr,
-    fmt::Write as _,
-    iter::Peekable,
-    path::{Path, is_separator},
-    str::Chars,
-};
+use std::path::{Path, is_separator};
+use std::{borrow::Cow, collections::BTreeSet, ffi::OsStr, fmt::Write as _, iter::Peekable, str::Chars};
 
 use unicode_normalization::UnicodeNormalization as _;
 

@@ -1,17 +1,13 @@
 //! The rules of the configuration: lists of globs as they are written, checked and compiled.
 
-use std::{
-    iter,
-    path::{Path, is_separator},
-};
+use std::iter;
+use std::path::{Path, is_separator};
 
 use globset::{Glob, GlobBuilder, GlobSet};
 use text_file::with_slashes;
 
-use super::{
-    Folded,
-    fold::{class, literal, translate},
-};
+use super::Folded;
+use super::fold::{class, literal, translate};
 
 /// A configured list of globs.
 #[derive(Clone, Debug)]

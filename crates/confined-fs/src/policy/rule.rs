@@ -1,9 +1,7 @@
 //! A default rule: which paths it matches, how it is reported, and what rules out that any of a table matches.
 
-use std::{
-    fmt,
-    path::{Path, is_separator},
-};
+use std::fmt;
+use std::path::{Path, is_separator};
 
 use super::Folded;
 

@@ -3,8 +3,7 @@
 //! A new name is a word in the row of the page that says so. What one edits every day stays out, though something runs
 //! it: workflows, a `Makefile`, `package.json`, `conftest.py` (README, "What is denied by default").
 
-use std::path::Path;
-use std::sync::LazyLock;
+use std::{path::Path, sync::LazyLock};
 
 use super::{Rule, fold};
 

@@ -5,8 +5,7 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use super::fold::fold;
-use super::{AgentRules, Folded};
+use super::{AgentRules, Folded, fold::fold};
 
 /// Paths below a root, each with all below it, compared as names are, and as they are.
 #[derive(Clone, Debug, Default)]

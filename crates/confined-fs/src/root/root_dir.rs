@@ -7,11 +7,8 @@
 //!
 //! Limits: nothing here creates the directory. What is at its path may be anything: see [`RootDir::stat_beneath`].
 
-use std::borrow::Cow;
-use std::fs::File;
-use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::{borrow::Cow, fs::File, io, sync::Arc};
 
 use beneath::{Failure, FileKind, OpenFor, Stat};
 

@@ -2,17 +2,13 @@
 //!
 //! Nothing here is called with a caller's text.
 
-use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::{collections::HashSet, sync::Arc};
 
 use beneath::lexical::strip_base;
 
-use crate::path::escape_name;
-use crate::stage::Layer;
-use crate::{Policy, PolicyRules, StageOptions, WorkspacePath, disk_rules};
-
 use super::{Access, OpenedRoot, Root, RootSpec, key};
+use crate::{Policy, PolicyRules, StageOptions, WorkspacePath, disk_rules, path::escape_name, stage::Layer};
 
 /// All roots, and which of them lie inside one another.
 #[derive(Debug)]

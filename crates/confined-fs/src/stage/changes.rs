@@ -1,19 +1,13 @@
 //! Changes in the merged view: each goes to the layer alone, in steps of which one shows (see [`super`]).
 
-use std::ffi::OsStr;
-use std::fs::File;
-use std::io;
-use std::sync::Arc;
+use std::{ffi::OsStr, fs::File, io, sync::Arc};
 
 use beneath::{FileKind, OpenFor, Stat};
 
+use super::staged_dir::{Place, StagedDir};
+use super::{NodeSummary, layer::LayerLock, record::RecordLine};
 use crate::write::{is_reserved, is_temporary};
 use crate::{Revision, limits::IfThere as _};
-
-use super::NodeSummary;
-use super::layer::LayerLock;
-use super::record::RecordLine;
-use super::staged_dir::{Place, StagedDir};
 
 /// How often a file of the disk that changes while it is copied is copied again.
 const MAX_ATTEMPTS: usize = 4;

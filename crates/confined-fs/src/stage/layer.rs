@@ -1,18 +1,15 @@
 //! The folder of one layer: its files, its record, its lock and its limit.
 
-use std::ffi::OsStr;
-use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::thread;
 use std::time::{Duration, Instant, SystemTime};
+use std::{ffi::OsStr, fs::File, thread};
 
 use beneath::{Failure, FileKind, LockAttempt, OpenFor, Stat};
 
-use crate::{LayerFull, limits::IfThere as _};
-
 use super::record::{Record, RecordLine};
+use crate::{LayerFull, limits::IfThere as _};
 
 /// How long another process is waited for: `rootbound stage apply` may take seconds.
 const LOCK_WITHIN: Duration = Duration::from_secs(30);

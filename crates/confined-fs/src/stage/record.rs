@@ -10,12 +10,9 @@
 //! | `base absent PATH`, `base directory PATH`, `base link REVISION PATH`, `base file REVISION MODE PATH`, `base other PATH` | what the disk had there |
 //! | `forget PATH` | all of this about PATH and what is below it no longer counts |
 
-use std::{
-    collections::{BTreeMap, HashSet},
-    ffi::OsStr,
-    fmt, io,
-    path::{Component, Path, PathBuf},
-};
+use std::collections::{BTreeMap, HashSet};
+use std::path::{Component, Path, PathBuf};
+use std::{ffi::OsStr, fmt, io};
 
 use beneath::FileKind;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, percent_encode};

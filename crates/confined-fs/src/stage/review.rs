@@ -1,26 +1,19 @@
 //! What a layer would change on the disk, for the person who applies or discards it.
 
-use std::{
-    collections::{BTreeSet, HashSet},
-    ffi::{OsStr, OsString},
-    io::{self, Read as _},
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::collections::{BTreeSet, HashSet};
+use std::ffi::{OsStr, OsString};
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use beneath::{FileKind, OpenFor};
 
-use super::{
-    Layer, NodeSummary,
-    layer::LayerLock,
-    record::{Record, RecordLine, folded},
-};
-use crate::{
-    AccessError, AccessErrorKind, Dir, Root, Roots, Workspace, WorkspacePath,
-    dir::remove_all,
-    limits::IfThere as _,
-    write::{is_reserved, is_temporary},
-};
+use super::record::{Record, RecordLine, folded};
+use super::{Layer, NodeSummary, layer::LayerLock};
+use crate::dir::remove_all;
+use crate::limits::IfThere as _;
+use crate::write::{is_reserved, is_temporary};
+use crate::{AccessError, AccessErrorKind, Dir, Root, Roots, Workspace, WorkspacePath};
 
 /// One path that a layer changes.
 #[derive(Debug)]

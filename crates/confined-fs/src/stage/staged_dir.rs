@@ -1,16 +1,12 @@
 //! A directory in the merged view: how a name in it is found.
 
-use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
-use std::fs::File;
-use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::{collections::HashSet, fs::File, io, sync::Arc};
 
 use beneath::{Failure, FileKind, Listed, LockAttempt, OpenFor, Stat};
 
-use super::Layer;
-use super::record::folded;
+use super::{Layer, record::folded};
 use crate::limits::IfThere as _;
 
 /// How often a look that raced with a change is repeated.

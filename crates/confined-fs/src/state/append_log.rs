@@ -2,12 +2,9 @@
 //!
 //! Several processes may write to one log: a line is one `write(2)` with `O_APPEND`, which no other one is mixed with.
 
-use std::{
-    ffi::{OsStr, OsString},
-    fs::File,
-    io,
-    path::{Path, PathBuf},
-};
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::{fs::File, io};
 
 use beneath::FileKind;
 

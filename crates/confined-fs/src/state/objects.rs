@@ -3,16 +3,14 @@
 //! Knows no paths and no tools. An object counts only while it still hashes to its name, so that a half-written one
 //! after a power failure counts as missing.
 
-use std::fs::File;
 use std::io::{self, Read};
-use std::time::SystemTime;
+use std::{fs::File, time::SystemTime};
 
 use beneath::{FileKind, OpenFor};
 
+use super::{StateDir, bare};
 use crate::write::{Temporary, is_reserved};
 use crate::{HashedBytes, Revision};
-
-use super::{StateDir, bare};
 
 /// One file of a folder.
 #[derive(Clone, Debug)]

@@ -3,17 +3,13 @@
 //! Another program of the same user may write there. So a file is used only where it is a regular one with one name, of
 //! this user, and nobody else may write to it; what is in it is for the caller to check.
 
-use std::ffi::OsStr;
-use std::fs::File;
-use std::io;
-use std::time::SystemTime;
+use std::{ffi::OsStr, fs::File, io, time::SystemTime};
 
 use beneath::{FileKind, LockAttempt, OpenFor, Stat};
 
+use super::{FolderLock, StateDir, bare};
 use crate::Dir;
 use crate::write::{Temporary, is_reserved};
-
-use super::{FolderLock, StateDir, bare};
 
 /// A file that is open for reading. It stays readable when it is replaced or removed.
 #[derive(Debug)]

@@ -4,17 +4,13 @@
 //! as untrusted input: a root is known by its key and found among those that this process serves, and a path below it is
 //! made of ordinary names alone. The reserved names that recovery touches follow from the id and are not written down.
 
-use std::ffi::OsString;
 use std::path::{Component, Path};
-use std::sync::Arc;
+use std::{ffi::OsString, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
-use crate::path::name_of;
-use crate::write::is_reserved;
-use crate::{EntryState, Revision, Root, WorkspacePath};
-
 use super::steps::{MAX_STEPS, Step, StepAction, Steps};
+use crate::{EntryState, Revision, Root, WorkspacePath, path::name_of, write::is_reserved};
 
 /// The version of the format. Another one is left to the program that knows it.
 const VERSION: u32 = 1;

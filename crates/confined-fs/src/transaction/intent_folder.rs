@@ -6,12 +6,11 @@
 //! the process; the next process that gets the lock recovers. Limits: where the state folder's file system has no
 //! locks, no intent is written.
 
-use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
-use std::fs::File;
 use std::io::{self, Read as _};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, SystemTime};
+use std::{collections::HashSet, fs::File};
 
 use beneath::{OpenFor, Stat};
 

@@ -8,12 +8,10 @@ use std::{ffi::OsStr, fs::File, io};
 use beneath::{FileKind, OpenFor, Stat};
 
 use super::steps::{NewFile, Place, Step, StepAction, Steps, last_name};
-use crate::{
-    AccessError, AccessErrorKind, AtPath as _, Dir, EntryState, Revision, WaitLimit, WorkspacePath,
-    limits::IfThere as _,
-    tree::copy_to_move,
-    write::{Exchanged, Temporary, fill, is_unchanged, keep_aside, not_named, swap_if},
-};
+use crate::limits::IfThere as _;
+use crate::tree::copy_to_move;
+use crate::write::{Exchanged, Temporary, fill, is_unchanged, keep_aside, not_named, swap_if};
+use crate::{AccessError, AccessErrorKind, AtPath as _, Dir, EntryState, Revision, WaitLimit, WorkspacePath};
 
 /// Makes all steps in their order, the new names of moved entries last.
 ///

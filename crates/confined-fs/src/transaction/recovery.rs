@@ -5,22 +5,18 @@
 //! repeated. It acts through the handles of the roots that this process serves, under the same locks and the same rules
 //! as any change.
 
-use std::path::PathBuf;
 use std::sync::{Arc, PoisonError};
-use std::thread;
 use std::time::{Duration, Instant};
-
-use crate::write::{EntryLocks, WriteScope};
-use crate::{
-    AccessError, AccessErrorKind, Location, Shared, StateDir, WaitLimit, Workspace, WorkspacePath, WritablePath,
-};
+use std::{path::PathBuf, thread};
 
 use super::intent::{self, Unusable};
 use super::intent_folder::{FoundIntent, IntentFolder, OwnIntent, Stage};
-use super::io_error;
-use super::publish;
 use super::roll_back::{self, UnrestoredEntry};
-use super::steps::Steps;
+use super::{io_error, publish, steps::Steps};
+use crate::{
+    AccessError, AccessErrorKind, Location, Shared, StateDir, WaitLimit, Workspace, WorkspacePath, WritablePath,
+    write::{EntryLocks, WriteScope},
+};
 
 /// How long another process that is recovering is waited for.
 const OTHERS_RECOVER: Duration = Duration::from_secs(5);

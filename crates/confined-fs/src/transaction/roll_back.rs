@@ -5,17 +5,13 @@
 //! overwritten, and nothing is removed but what this transaction has made: an entry that another program has
 //! changed since stays as it is, and an entry that cannot return to its place because of that gets a name next to it.
 
-use std::ffi::OsStr;
-use std::{fmt, io};
+use std::{ffi::OsStr, fmt, io};
 
 use beneath::{FileKind, OpenFor};
 
-use crate::dir::remove_all;
-use crate::limits::IfThere as _;
-use crate::write::{Exchanged, keep_aside, swap_if};
-use crate::{Dir, EntryState, WorkspacePath};
-
 use super::steps::{Place, Step, StepAction, Steps, last_name};
+use crate::write::{Exchanged, keep_aside, swap_if};
+use crate::{Dir, EntryState, WorkspacePath, dir::remove_all, limits::IfThere as _};
 
 /// An entry that is neither as before the transaction nor as after it.
 #[derive(Clone, Debug)]

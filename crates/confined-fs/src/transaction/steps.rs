@@ -3,21 +3,14 @@
 //! A removed directory has a reserved name from some moment on, and a new one has one until it is complete. So paths below
 //! them are opened name by name: first by the reserved name, then by the own one.
 
-use std::{
-    collections::HashMap,
-    ffi::{OsStr, OsString},
-    io,
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::{collections::HashMap, io, sync::Arc};
 
 use beneath::{OpenFor, Stat};
 
-use crate::{
-    Dir, EntryState, Revision, WorkspacePath,
-    limits::IfThere as _,
-    write::{NewContent, is_reserved, transaction_name},
-};
+use crate::write::{NewContent, is_reserved, transaction_name};
+use crate::{Dir, EntryState, Revision, WorkspacePath, limits::IfThere as _};
 
 /// Most steps of one transaction, those of missing directories above its entries included.
 pub(super) const MAX_STEPS: usize = 5_000;

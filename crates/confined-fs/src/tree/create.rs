@@ -1,12 +1,8 @@
 //! The right to change whole entries, and making one with everything below it.
 
-use std::{
-    ffi::{OsStr, OsString},
-    fs::File,
-    io::{self, Read},
-    path::Path,
-    sync::Arc,
-};
+use std::ffi::{OsStr, OsString};
+use std::io::{self, Read};
+use std::{fs::File, path::Path, sync::Arc};
 
 use beneath::{OpenFor, Stat};
 

@@ -1,20 +1,15 @@
 //! An entry with everything below it, as a listing: what it is, where each part of it is, and the scan that judges it.
 
-use std::{
-    ffi::{OsStr, OsString},
-    path::{Path, PathBuf},
-};
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
 
 use beneath::{FileKind, Listed, OpenFor, Stat};
 
 use super::entry_state::{EntryState, FileState};
+use crate::open::{changeable, readable};
 use crate::{
     AccessError, AccessErrorKind, AtPath as _, Dir, DirectoryStack, Location, Revision, RevisionHasher, Shared,
-    WorkspacePath, WritablePath,
-    disk_rules::repository,
-    links,
-    open::{changeable, readable},
-    write::is_reserved,
+    WorkspacePath, WritablePath, disk_rules::repository, links, write::is_reserved,
 };
 
 // An entry with everything below it, as a listing, and the marks by which two states of it are compared.

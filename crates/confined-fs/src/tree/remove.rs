@@ -3,11 +3,8 @@
 //! Under a name that nobody else uses the entry is compared with what was recorded; when it is
 //! something else, it goes back to where it was.
 
-use std::{
-    ffi::OsStr,
-    io, thread,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
+use std::{ffi::OsStr, io, thread};
 
 use beneath::{LockAttempt, OpenFor};
 

@@ -10,20 +10,16 @@
 //! of the root meanwhile is read on until the run ends, as by a walk that is in it; Landlock refuses that where it is in
 //! force.
 
-use std::{
-    borrow::Cow,
-    ffi::OsStr,
-    path::{Path, PathBuf},
-    sync::{Arc, Weak},
-};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Weak};
+use std::{borrow::Cow, ffi::OsStr};
 
 use beneath::{Failure, FileKind, OpenFor, Stat};
 
+use crate::open::{mask_or_open, regular, visibility};
 use crate::{
     AccessError, AtPath as _, Dir, DirectoryStack, Location, OpenFile, Root, Shared, Visibility, Workspace,
-    WorkspacePath, links,
-    open::{mask_or_open, regular, visibility},
-    split_path,
+    WorkspacePath, links, split_path,
 };
 
 /// Where a walk began: as asked, and where that truly is.

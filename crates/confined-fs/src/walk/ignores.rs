@@ -13,24 +13,16 @@
 //! The default ignores are names that are never source, some only next to a project file or with a marker inside. To add a
 //! name, add it to one of the tables; the tests try every row.
 
-use std::{
-    ffi::OsStr,
-    fs::File,
-    hash::{DefaultHasher, Hash as _, Hasher as _},
-    io::{self, Read as _},
-    path::Path,
-    sync::Arc,
-};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::io::{self, Read as _};
+use std::{ffi::OsStr, fs::File, path::Path, sync::Arc};
 
 use beneath::{Failure, FileKind, Listed, OpenFor};
-use ignore::{
-    Match,
-    gitignore::{Gitignore, GitignoreBuilder},
-};
+use ignore::Match;
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 use super::CutIgnoreFile;
-use crate::policy::compiled_lines;
-use crate::{Dir, Limit, LimitsHit, Revision, Root, Roots, WorkspacePath, links};
+use crate::{Dir, Limit, LimitsHit, Revision, Root, Roots, WorkspacePath, links, policy::compiled_lines};
 
 /// Ignore rules as ripgrep and fd have them, in or outside of a repository.
 pub(super) const IGNORE: &str = ".ignore";

@@ -10,24 +10,17 @@
 //! changed is listed again, one directory at a time; below a directory whose rules have changed nothing of the listing is
 //! used. A directory that is replaced while this goes on may show its old names or its new ones, as in a walk.
 
-use std::{
-    ffi::OsStr,
-    ops::ControlFlow,
-    path::{Path, PathBuf},
-    sync::Arc,
-    time::{Duration, SystemTime},
-};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+use std::{ffi::OsStr, ops::ControlFlow, sync::Arc};
 
 use beneath::{FileKind, OpenFor, Stat};
 
+use crate::walk::ignores::{EXCLUDE, GIT, GITIGNORE, IGNORE, LocatedDir, holds_marker};
+use crate::walk::{RuleSource, Visitor, walk};
 use crate::{
     AccessError, Dir, DirectoryStack, Entry, Ignored, Revision, Root, Shared, StatFacts, Visibility, WalkOptions,
     Workspace, WorkspacePath,
-    walk::{
-        RuleSource, Visitor,
-        ignores::{EXCLUDE, GIT, GITIGNORE, IGNORE, LocatedDir, holds_marker},
-        walk,
-    },
 };
 
 /// Directories one below the other of which the names are kept.

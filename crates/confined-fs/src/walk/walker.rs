@@ -1,31 +1,23 @@
 //! One walk: which entries are met, in what order, and which are visited; [`walk_names`] looks at a few names of a
 //! directory alone, at a cost that does not depend on how many names it has.
 
-use std::{
-    collections::BTreeSet,
-    ffi::{OsStr, OsString},
-    io,
-    ops::ControlFlow,
-    path::{Path, PathBuf},
-    sync::{Arc, Weak},
-};
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Weak};
+use std::{collections::BTreeSet, io, ops::ControlFlow};
 
 use beneath::{Failure, FileKind, Listed, OpenFor};
 use ignore::Match;
 
-use crate::{
-    AccessError, AccessErrorKind, AtPath as _, Dir, DirectoryStack, Limit, Shared, WorkspacePath,
-    walk::{
-        Entry, Ignored, RuleSource, Visitor, WalkOptions, WalkReport,
-        entry::WalkStart,
-        ignores::{
-            DirectoryIgnores, GIT, GITIGNORE, IGNORE, LocatedDir, Rules, has, holds_rules, is_file,
-            is_ignored_by_marker, is_ignored_by_name, is_marker, is_project_file, is_version_control, position, sorted,
-        },
-        worktree::is_left_out,
-    },
-    write::is_reserved,
+use crate::walk::entry::WalkStart;
+use crate::walk::ignores::{
+    DirectoryIgnores, GIT, GITIGNORE, IGNORE, LocatedDir, Rules, has, holds_rules, is_file, is_ignored_by_marker,
+    is_ignored_by_name, is_marker, is_project_file, is_version_control, position, sorted,
 };
+use crate::walk::worktree::is_left_out;
+use crate::walk::{Entry, Ignored, RuleSource, Visitor, WalkOptions, WalkReport};
+use crate::write::is_reserved;
+use crate::{AccessError, AccessErrorKind, AtPath as _, Dir, DirectoryStack, Limit, Shared, WorkspacePath};
 
 /// Walks as [`Workspace::walk`](crate::Workspace::walk) does, for any visitor.
 pub(crate) fn walk(

@@ -10,11 +10,8 @@
 //! it, which they say, and is searched as soon as it is named itself. A submodule at a path such as `a/worktrees/b` is
 //! taken for a worktree of the submodule `a`, as git gives both the same directory.
 
-use std::{
-    ffi::OsStr,
-    io::Read as _,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
+use std::{ffi::OsStr, io::Read as _};
 
 use beneath::FileKind;
 

@@ -13,18 +13,14 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::{OsStr, OsString};
-use std::fmt;
-use std::ops::ControlFlow;
-use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::{fmt, ops::ControlFlow, path::Path};
 
 use beneath::{FileKind, OpenFor};
 
-use crate::walk::{self, Visitor};
-use crate::write::is_reserved;
-use crate::{Dir, Entry, Ignored, WalkOptions, Workspace, WorkspacePath};
-
 use super::{Event, OpenPath, Queue, Unwatchable};
+use crate::walk::{self, Visitor};
+use crate::{Dir, Entry, Ignored, WalkOptions, Workspace, WorkspacePath, write::is_reserved};
 
 /// Directories that one listener watches at most: a quarter of what Linux gives a user by default on a large machine.
 const MAX_WATCHES: usize = 1 << 18;

@@ -3,19 +3,15 @@
 //! Knows no paths. A watch is set through the directory's descriptor, so that it is on the very
 //! directory that is listed next, whatever its name means by then.
 
-use std::ffi::OsStr;
-use std::fs::File;
-use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
-use std::os::unix::ffi::OsStrExt;
+use std::{ffi::OsStr, fs::File, mem::MaybeUninit, os::unix::ffi::OsStrExt};
 
 use beneath::reports_all_changes;
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, WatchFlags};
 use rustix::io::Errno;
 
-use crate::Dir;
-
 use super::{Event, OpenPath, Unwatchable};
+use crate::Dir;
 
 /// Bytes read at once: some 500 events.
 const BUFFER: usize = 16 << 10;

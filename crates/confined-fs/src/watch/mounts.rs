@@ -4,14 +4,12 @@
 //! Both files are opened before the process is confined, since they are outside of every root; reading an open
 //! one is never refused.
 
-use std::collections::BTreeSet;
-use std::fs::File;
 use std::io::{Read as _, Seek as _};
 use std::os::fd::{AsFd, AsRawFd as _};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
-use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::{collections::BTreeSet, fs::File, os::unix::fs::FileExt as _};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{CWD, readlinkat};

@@ -1,20 +1,13 @@
 //! Listing a tree with a watch on each directory before it is listed, so that no change falls between the two.
 
-use std::{
-    collections::BTreeSet,
-    ffi::{OsStr, OsString},
-    ops::ControlFlow,
-    path::Path,
-    sync::Arc,
-};
+use std::ffi::{OsStr, OsString};
+use std::{collections::BTreeSet, ops::ControlFlow, path::Path, sync::Arc};
 
 use beneath::{FileKind, OpenFor};
 
+use super::{Unwatchable, Watcher, watcher::Watched};
 use crate::walk::{RuleSource, Visitor};
 use crate::{AccessError, AccessErrorKind, Dir, Entry, Ignored, WalkOptions, WalkReport, WorkspacePath, walk};
-
-use super::watcher::Watched;
-use super::{Unwatchable, Watcher};
 
 /// One name that was listed.
 #[derive(Debug)]

@@ -1,15 +1,12 @@
 //! The watches of one root, and what their events say has changed.
 
 use std::collections::{BTreeMap, HashMap};
-use std::path::Path;
-use std::sync::Arc;
+use std::{path::Path, sync::Arc};
 
 use beneath::Stat;
 
+use super::{Changes, Event, MountsBelow, Queue, Unwatchable, ignore_files::WatchedIgnoreFiles};
 use crate::{Dir, EntryOrigin, Root, Shared, Workspace, WorkspacePath};
-
-use super::ignore_files::WatchedIgnoreFiles;
-use super::{Changes, Event, MountsBelow, Queue, Unwatchable};
 
 /// The directory that a watch is on.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,12 +5,11 @@
 
 use std::{path::PathBuf, sync::Arc};
 
-use crate::disk_rules::DiskRules;
-use crate::transaction::Intents;
-use crate::walk::Ignores;
-use crate::watch::SystemEvents;
 use crate::write::{DirectoryLocks, PathLocks, StaleTemporaries};
-use crate::{AgentFile, IgnoreRules, PolicyRules, RootSpec, Roots, StageOptions, StaleAfter};
+use crate::{
+    AgentFile, IgnoreRules, PolicyRules, RootSpec, Roots, StageOptions, StaleAfter, disk_rules::DiskRules,
+    transaction::Intents, walk::Ignores, watch::SystemEvents,
+};
 
 /// The roots and everything that is known about them. All files are reached through it.
 #[derive(Clone, Debug)]

@@ -1,13 +1,8 @@
 //! The content of a file: what it must be before a change, and what it is to be.
 
-use std::{
-    borrow::Cow,
-    ffi::OsStr,
-    fs::File,
-    io,
-    sync::{Arc, OnceLock},
-    time::{Duration, SystemTime},
-};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, SystemTime};
+use std::{borrow::Cow, ffi::OsStr, fs::File, io};
 
 use beneath::{FileKind, Stat, read_some};
 use structured_text::mask::{MaskedText, RestoreError, new_sentinel};

@@ -10,13 +10,11 @@
 //! lock on the server, which a directory cannot have (`EBADF`): there, and on file systems without locks
 //! (`EOPNOTSUPP`, `ENOLCK`), changes of several processes are only compared before they are made.
 
-use std::{
-    collections::{HashMap, HashSet},
-    hash::{BuildHasher as _, RandomState},
-    path::{Path, PathBuf},
-    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
-    time::{Duration, Instant},
-};
+use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasher as _, RandomState};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use beneath::{Failure, LockAttempt, OpenFor};
 

@@ -4,19 +4,15 @@
 //! gets here. Links in the place of the file or of a folder above it are followed once, when it is found, because managers
 //! of dotfiles link both; what is written is the file that they led to then.
 
-use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::{ffi::OsStr, time::Duration};
 
 use beneath::FileKind;
 
-use crate::Dir;
-use crate::limits::IfThere as _;
-use crate::state::lock_within;
-
 use super::Temporary;
+use crate::{Dir, limits::IfThere as _, state::lock_within};
 
 /// A configuration file of this size has something else in it.
 const MAX_BYTES: u64 = 64 << 20;

@@ -1,11 +1,7 @@
 //! Locks on paths within this process: at most one change of a path, or of what is above or below it, at a time.
 
-use std::{
-    collections::HashSet,
-    path::Path,
-    sync::{Arc, Condvar, Mutex, PoisonError},
-    time::Duration,
-};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::{collections::HashSet, path::Path, time::Duration};
 
 use crate::AccessErrorKind;
 

@@ -5,16 +5,11 @@
 //! 4.7, others later), or `renamex_np` on APFS. Elsewhere (`EINVAL`, `ENOSYS`: NFS, many FUSE file systems) it is looked
 //! at just before the rename, and a change in between is lost.
 
-use std::{
-    collections::HashSet,
-    ffi::{OsStr, OsString},
-    fs::File,
-    hash::{BuildHasher as _, RandomState},
-    io,
-    path::PathBuf,
-    sync::{Mutex, PoisonError},
-    time::{Duration, SystemTime},
-};
+use std::ffi::{OsStr, OsString};
+use std::hash::{BuildHasher as _, RandomState};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
+use std::{collections::HashSet, fs::File, io, path::PathBuf};
 
 use beneath::{FileKind, OpenFor, Stat};
 

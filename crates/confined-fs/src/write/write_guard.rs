@@ -1,28 +1,18 @@
 //! Replacing one file, whole: its lock, the check of what is there, and the commit.
 
-use std::{
-    cell::RefCell,
-    convert::Infallible,
-    ffi::OsStr,
-    fs::File,
-    io::{self, Seek as _},
-    sync::Arc,
-    thread,
-};
+use std::io::{self, Seek as _};
+use std::{cell::RefCell, convert::Infallible, ffi::OsStr, fs::File, sync::Arc, thread};
 
 use beneath::Stat;
 use structured_text::mask::MaskedText;
 
-use super::{
-    Approval, Base, EntryLocks, HashedBytes, NewContent, NewDirectory, Temporary, WaitLimit, WritablePath,
-    content::{ExpectedContent, has_content, may_hold_sentinel, refuse_new_sentinel},
-    new_directories::new_holder,
-    writable_path::not_named,
-};
-use crate::{
-    AccessError, AccessErrorKind, AtPath as _, Dir, Revision, Shared, Workspace, WorkspacePath, limits::IfThere as _,
-    masked_file, open::regular,
-};
+use super::content::{ExpectedContent, has_content, may_hold_sentinel, refuse_new_sentinel};
+use super::new_directories::new_holder;
+use super::writable_path::not_named;
+use super::{Approval, Base, EntryLocks, HashedBytes, NewContent, NewDirectory, Temporary, WaitLimit, WritablePath};
+use crate::limits::IfThere as _;
+use crate::open::regular;
+use crate::{AccessError, AccessErrorKind, AtPath as _, Dir, Revision, Shared, Workspace, WorkspacePath, masked_file};
 
 /// Bytes of new content from which on it is hashed beside its way to the disk: 1 MB takes 0.45 ms, a thread 0.03.
 const HASHED_ASIDE: usize = 256 << 10;

@@ -4,10 +4,8 @@ use std::num::NonZeroU64;
 
 use gif::{ColorOutput, DecodeOptions, MemoryLimit};
 
-use super::{
-    ImageError,
-    pixels::{ImageHeader, RGBA, Rows, area, too_few_rows, zeroed},
-};
+use super::ImageError;
+use super::pixels::{ImageHeader, RGBA, Rows, area, too_few_rows, zeroed};
 
 /// Reads the blocks (<https://www.w3.org/Graphics/GIF/spec-gif89a.txt>, appendix A); only the trailer may be missing.
 pub(super) fn header(bytes: &[u8]) -> Option<ImageHeader> {

@@ -1,15 +1,11 @@
 //! JPEG: the markers around the pixels, and the pixels themselves.
 
 use image::metadata::Orientation;
-use zune_jpeg::{
-    JpegDecoder,
-    zune_core::{bytestream::ZCursor, colorspace::ColorSpace, options::DecoderOptions},
-};
+use zune_jpeg::JpegDecoder;
+use zune_jpeg::zune_core::{bytestream::ZCursor, colorspace::ColorSpace, options::DecoderOptions};
 
-use super::{
-    ImageError,
-    pixels::{Channels, ImageHeader, Pixels, Rows, area, zeroed},
-};
+use super::ImageError;
+use super::pixels::{Channels, ImageHeader, Pixels, Rows, area, zeroed};
 
 /// Sides that the format can express.
 const LONGEST: usize = 65_535;

@@ -8,10 +8,8 @@ use flate2::{Decompress, FlushDecompress, Status};
 use image::metadata::Orientation;
 use png::{ColorType, DecodeOptions, Decoder, Limits, Reader, Transformations};
 
-use super::{
-    ImageError,
-    pixels::{Channels, ImageHeader, Pixels, RGBA, Rows, area, too_few_rows, zeroed},
-};
+use super::ImageError;
+use super::pixels::{Channels, ImageHeader, Pixels, RGBA, Rows, area, too_few_rows, zeroed};
 
 /// Bytes that the decoder may allocate besides rows: for the texts and profiles in a file.
 const OTHER: usize = 4 << 20;

@@ -5,10 +5,8 @@ use std::{borrow::Cow, io::Cursor};
 use image::metadata::Orientation;
 use image_webp::WebPDecoder;
 
-use super::{
-    ImageError,
-    pixels::{Channels, ImageHeader, Pixels, Rows, area, zeroed},
-};
+use super::ImageError;
+use super::pixels::{Channels, ImageHeader, Pixels, Rows, area, zeroed};
 
 /// Where the first chunk's data begins, after the header of the file and its own.
 const FIRST: usize = 20;

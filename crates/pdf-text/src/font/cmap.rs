@@ -2,11 +2,9 @@
 //!
 //! Maps of any size are read, but only so many entries are kept.
 
-use crate::{
-    budget::{PdfBudget, PdfError},
-    lexer::{PdfLexer, PdfToken},
-    object::Object,
-};
+use crate::budget::{PdfBudget, PdfError};
+use crate::lexer::{PdfLexer, PdfToken};
+use crate::object::Object;
 
 /// Entries of one map: a code of two bytes has no more.
 const ENTRIES: usize = 70_000;

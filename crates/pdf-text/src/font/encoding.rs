@@ -3,12 +3,9 @@
 
 use encoding_rs::{MACINTOSH, WINDOWS_1252};
 
-use crate::{
-    budget::PdfError,
-    lexer::{PdfLexer, PdfToken},
-    object::{Dict, Object},
-    pdf_file::PdfFile,
-};
+use crate::lexer::{PdfLexer, PdfToken};
+use crate::object::{Dict, Object};
+use crate::{budget::PdfError, pdf_file::PdfFile};
 
 /// `name;code points`, sorted by name after comments. Searched where it is: nothing is built at the start.
 static LIST: &str = include_str!("glyphlist.txt");

@@ -9,10 +9,8 @@ use aes::cipher::{Block, BlockModeEncrypt as _, KeyIvInit as _};
 use md5::Md5;
 use sha2::{Digest as _, Sha256, Sha384, Sha512};
 
-use crate::{
-    budget::PdfError,
-    object::{Dict, Object, Reference},
-};
+use crate::budget::PdfError;
+use crate::object::{Dict, Object, Reference};
 
 /// Fills up a password shorter than 32 bytes: all of the empty one (algorithm 2).
 const PADDING: [u8; 32] = [

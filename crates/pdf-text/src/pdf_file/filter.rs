@@ -7,11 +7,9 @@ use std::borrow::Cow;
 use flate2::{Decompress, FlushDecompress, Status};
 use weezl::{BitOrder, LzwStatus, decode::Decoder};
 
-use crate::{
-    budget::{PdfBudget, PdfError},
-    lexer::{hex_digit, is_space},
-    object::{Dict, Object},
-};
+use crate::budget::{PdfBudget, PdfError};
+use crate::lexer::{hex_digit, is_space};
+use crate::object::{Dict, Object};
 
 /// Filters of one stream; more is an attack.
 const CHAIN: usize = 8;

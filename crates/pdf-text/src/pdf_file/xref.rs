@@ -2,14 +2,10 @@
 
 use memchr::memmem;
 
-use crate::{
-    budget::{PdfBudget, PdfError},
-    lexer::{PdfLexer, is_space},
-    object::{Dict, Object},
-};
-
 use super::filter::{self, direct_filters};
-use crate::lexer::{read_indirect, stream_range};
+use crate::budget::{PdfBudget, PdfError};
+use crate::lexer::{PdfLexer, is_space, read_indirect, stream_range};
+use crate::object::{Dict, Object};
 
 /// Objects of a file; the largest books have a tenth.
 const OBJECTS: usize = 2_000_000;

@@ -1,29 +1,20 @@
 //! The server's end of the socket to its broker, and of the pipes of the programs that this has started.
 
-use std::{
-    io::{self, IoSliceMut, PipeReader, PipeWriter, Read as _},
-    mem::MaybeUninit,
-    os::fd::OwnedFd,
-    path::{Path, PathBuf},
-    process::{Command, Stdio},
-    sync::{Mutex, PoisonError},
-    time::Duration,
+use std::io::{self, IoSliceMut, PipeReader, PipeWriter, Read as _};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::{Mutex, PoisonError};
+use std::{mem::MaybeUninit, os::fd::OwnedFd, time::Duration};
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::net::sockopt::{Timeout, set_socket_timeout};
+use rustix::net::{
+    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendFlags, SocketFlags, SocketType, recvmsg,
+    send, socketpair,
 };
 
-use rustix::{
-    event::{PollFd, PollFlags, poll},
-    net::{
-        AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendFlags, SocketFlags, SocketType,
-        recvmsg, send, socketpair,
-        sockopt::{Timeout, set_socket_timeout},
-    },
-};
-
-use super::{
-    BROKER_COMMAND, BrokeredProgram,
-    request::{BrokerReply, BrokerRequest, LONGEST_REPLY, ProgramTable},
-    serve::LARGEST_TABLE,
-};
+use super::request::{BrokerReply, BrokerRequest, LONGEST_REPLY, ProgramTable};
+use super::{BROKER_COMMAND, BrokeredProgram, serve::LARGEST_TABLE};
 
 /// Variables of the server that its broker has, and so each program may have.
 const KEPT_VARIABLES: &[&str] = &["HOME", "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "PATH", "TMPDIR", "TZ", "USER"];

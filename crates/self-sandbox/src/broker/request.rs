@@ -1,10 +1,8 @@
 //! The packets between server and broker: at most one is under way, and each is read whole or refused.
 
-use std::{
-    ffi::{OsStr, OsString},
-    os::unix::ffi::OsStrExt as _,
-    path::{Component, Path, PathBuf},
-};
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Component, Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 

@@ -1,20 +1,11 @@
 //! The broker itself: one request after the other, until the server is gone, and the programs that it runs.
 
-use std::{
-    collections::VecDeque,
-    ffi::OsString,
-    fs,
-    io::{self, IoSlice},
-    mem::MaybeUninit,
-    os::{
-        fd::{AsFd, BorrowedFd, OwnedFd},
-        unix::process::CommandExt as _,
-    },
-    path::{Path, PathBuf},
-    process::{Child, Command, ExitCode},
-    thread,
-    time::{Duration, Instant},
-};
+use std::io::{self, IoSlice};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitCode};
+use std::time::{Duration, Instant};
+use std::{collections::VecDeque, ffi::OsString, fs, mem::MaybeUninit, os::unix::process::CommandExt as _, thread};
 
 use beneath::{Dir, OpenFor};
 use rustix::{
@@ -23,10 +14,8 @@ use rustix::{
     process::{Pid, Signal, WaitOptions, getpid, kill_process, kill_process_group, set_child_subreaper, waitpid},
 };
 
-use super::{
-    BrokeredProgram, MAX_RUNNING,
-    request::{BrokerReply, BrokerRequest, LONGEST_REQUEST, ProgramTable},
-};
+use super::request::{BrokerReply, BrokerRequest, LONGEST_REQUEST, ProgramTable};
+use super::{BrokeredProgram, MAX_RUNNING};
 use crate::Confine;
 
 /// Bytes of the largest table.

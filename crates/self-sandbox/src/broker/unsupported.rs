@@ -1,10 +1,8 @@
 //! There is no broker here: the configuration refuses language servers.
 
-use std::{
-    io::{self, PipeWriter},
-    path::{Path, PathBuf},
-    process::ExitCode,
-};
+use std::io::{self, PipeWriter};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
 use super::BrokeredProgram;
 

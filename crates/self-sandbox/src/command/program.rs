@@ -1,13 +1,8 @@
 //! Which file a command's name means, and what it needs besides where it is installed in a place of its own: the folder
 //! that it belongs to.
 
-use std::{
-    ffi::OsStr,
-    fs,
-    io::Read as _,
-    os::unix::ffi::OsStrExt as _,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
+use std::{ffi::OsStr, fs, io::Read as _, os::unix::ffi::OsStrExt as _};
 
 use rustix::fs::{Access, access};
 

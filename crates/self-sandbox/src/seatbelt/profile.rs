@@ -9,9 +9,8 @@
 //!
 //! [Chromium's design document]: https://chromium.googlesource.com/chromium/src/+/HEAD/sandbox/mac/seatbelt_sandbox_design.md
 
-use std::ffi::OsString;
-use std::fmt::Write as _;
 use std::path::{Component, Path, PathBuf};
+use std::{ffi::OsString, fmt::Write as _};
 
 /// The paths that the process may use, real and absolute.
 #[derive(Debug, Default)]

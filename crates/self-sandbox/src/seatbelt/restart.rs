@@ -7,14 +7,12 @@
 //! A variable of the environment says that the program was started again, and prevents a second restart whatever the
 //! outcome. It proves nothing, so what the profile must refuse is tried then.
 
-use std::{
-    fs::File,
-    io,
-    net::UdpSocket,
-    os::unix::{ffi::OsStringExt as _, net::UnixStream, process::CommandExt as _},
-    path::{Path, PathBuf},
-    process::{Command, ExitStatus, Stdio},
-};
+use std::fs::File;
+use std::io;
+use std::net::UdpSocket;
+use std::os::unix::{ffi::OsStringExt as _, net::UnixStream, process::CommandExt as _};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
 
 use super::profile::{Grants, Profile};
 use crate::confine::{GrantedPath, Restart, STARTED_AS, SystemProfile};

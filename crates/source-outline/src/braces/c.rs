@@ -6,10 +6,8 @@
 use std::ops::ControlFlow;
 
 use super::BraceGrammar;
-use crate::{
-    header::{Around, BlockKind, Ending, Header, Named, Opening, Term, Word, find, find_word, text, word},
-    lex_rules::{self, Words},
-};
+use crate::header::{Around, BlockKind, Ending, Header, Named, Opening, Term, Word, find, find_word, text, word};
+use crate::lex_rules::{self, Words};
 
 /// C, and headers of either language.
 pub(crate) static C: BraceGrammar = BraceGrammar {

@@ -1,10 +1,8 @@
 //! Go.
 
 use super::BraceGrammar;
-use crate::{
-    header::{Around, BlockKind, Ending, Header, Named, Opening, Term, text, word},
-    lex_rules::{self, Words},
-};
+use crate::header::{Around, BlockKind, Ending, Header, Named, Opening, Term, text, word};
+use crate::lex_rules::{self, Words};
 
 pub(crate) static GO: BraceGrammar =
     BraceGrammar { newline_ends: true, groups: KEYWORDS, ..BraceGrammar::new(&lex_rules::GO, open, end) };

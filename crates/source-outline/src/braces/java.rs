@@ -1,10 +1,8 @@
 //! Java, C#, Dart and Groovy: types by their keyword, methods by a name before parentheses within a type.
 
 use super::BraceGrammar;
-use crate::{
-    header::{Around, BlockKind, Ending, Header, Named, Opening, Term, find, find_word, word},
-    lex_rules::{self, Words},
-};
+use crate::header::{Around, BlockKind, Ending, Header, Named, Opening, Term, find, find_word, word};
+use crate::lex_rules::{self, Words};
 
 pub(crate) static JAVA: BraceGrammar = BraceGrammar::new(&lex_rules::JAVA, open, end);
 pub(crate) static CSHARP: BraceGrammar = BraceGrammar::new(&lex_rules::CSHARP, open, end);

@@ -1,10 +1,8 @@
 //! JavaScript and TypeScript.
 
 use super::BraceGrammar;
-use crate::{
-    header::{Around, BlockKind, Ending, Header, Named, Opening, Term, find, find_word, text, word},
-    lex_rules::{self, Words},
-};
+use crate::header::{Around, BlockKind, Ending, Header, Named, Opening, Term, find, find_word, text, word};
+use crate::lex_rules::{self, Words};
 
 pub(crate) static JAVASCRIPT: BraceGrammar =
     BraceGrammar { newline_ends: true, ..BraceGrammar::new(&lex_rules::JAVASCRIPT, open, end) };

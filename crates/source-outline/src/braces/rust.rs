@@ -1,10 +1,8 @@
 //! Rust.
 
 use super::BraceGrammar;
-use crate::{
-    header::{Around, BlockKind, Ending, Header, Named, Opening, Term, find_word, text, word},
-    lex_rules::{self, Words},
-};
+use crate::header::{Around, BlockKind, Ending, Header, Named, Opening, Term, find_word, text, word};
+use crate::lex_rules::{self, Words};
 
 pub(crate) static RUST: BraceGrammar = BraceGrammar::new(&lex_rules::RUST, open, end);
 

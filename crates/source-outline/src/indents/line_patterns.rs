@@ -1,10 +1,7 @@
 //! Definitions of languages that have no keyword for them, by a look at one line.
 
-use crate::{
-    header::Named,
-    keyword_grammar::{LexedLine, MERGED},
-    lex_rules::Words,
-};
+use crate::keyword_grammar::{LexedLine, MERGED};
+use crate::{header::Named, lex_rules::Words};
 
 fn named(line: &LexedLine<'_>, kind: &'static str, at: usize) -> Option<Named> {
     Some(Named::new(kind, line.name(at)?, line.number))

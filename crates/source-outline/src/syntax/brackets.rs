@@ -6,11 +6,9 @@
 
 use structured_text::{Findings, SyntaxError, line_of};
 
-use crate::{
-    directives::{Branch, Directive},
-    lex_rules::{self, LexRules},
-    lexer::{Lexeme, LexemeKind, Lexer},
-};
+use crate::directives::{Branch, Directive};
+use crate::lex_rules::{self, LexRules};
+use crate::lexer::{Lexeme, LexemeKind, Lexer};
 
 /// Bytes of the longest line that is read: longer ones are generated.
 const LONGEST_LINE: usize = 16 << 10;

@@ -3,10 +3,8 @@
 
 use std::ops::Range;
 
-use super::{
-    sentinel::OPENER,
-    span::{Place, Span, TextLine, closing_quote, text_lines},
-};
+use super::sentinel::OPENER;
+use super::span::{Place, Span, TextLine, closing_quote, text_lines};
 
 /// The values in the fields of one line; `None` where they are not what they should be.
 type Fields = fn(&[u8], &[Range<usize>]) -> Option<Vec<Span>>;

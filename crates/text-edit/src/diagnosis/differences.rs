@@ -2,13 +2,9 @@
 
 use text_file::shorten_around;
 
-use crate::{
-    line_parts::{content, parts},
-    near_match::{Alignment, LinePair},
-    placeholder,
-    search::Search,
-    typography,
-};
+use crate::line_parts::{content, parts};
+use crate::near_match::{Alignment, LinePair};
+use crate::{placeholder, search::Search, typography};
 
 /// How the clause for an elided line continues.
 pub(super) const LEAVES_OUT: &str = ", leaves out ";

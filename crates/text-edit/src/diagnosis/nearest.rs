@@ -11,12 +11,9 @@ use std::{borrow::Cow, collections::HashMap, ops::Range};
 use memchr::memmem;
 
 use super::{differences, excerpt::Part};
-use crate::{
-    diff,
-    interpretation::{after_delimiter, resolve_entities},
-    near_match::{self, Alignment, LinePair},
-    search::Search,
-};
+use crate::interpretation::{after_delimiter, resolve_entities};
+use crate::near_match::{self, Alignment, LinePair};
+use crate::{diff, search::Search};
 
 /// Differences that are described.
 const MAX_DESCRIBED: usize = 6;

@@ -5,11 +5,9 @@ use std::{collections::HashMap, ops::Range};
 use memchr::memmem;
 use text_file::Line;
 
-use crate::{
-    Replacement,
-    keep_line_endings::{ending_after, ending_before},
-    patch::{FinalNewline, HunkLine, PatchHunk},
-};
+use crate::Replacement;
+use crate::keep_line_endings::{ending_after, ending_before};
+use crate::patch::{FinalNewline, HunkLine, PatchHunk};
 
 /// Places of one text that are kept; of more of them none is sure.
 pub(super) const MAX_KEPT: usize = 1000;

@@ -7,10 +7,8 @@
 use std::ops::Range;
 
 use super::patched_text::{FoundLines, MAX_KEPT, PatchedText, plain};
-use crate::{
-    Diagnosis, Location, Strategies,
-    patch::{HunkLine, PatchHunk},
-};
+use crate::patch::{HunkLine, PatchHunk};
+use crate::{Diagnosis, Location, Strategies};
 
 /// Times that all hunks are looked at once more after some found their place.
 const MAX_ROUNDS: usize = 16;

@@ -3,13 +3,11 @@
 use std::collections::HashSet;
 
 use super::misspelling;
-use crate::{
-    found::{Refusal, StepResult},
-    interpretation::{Interpretation, LineEdit},
-    line_parts::{contents, has_letters},
-    near_match,
-    search::{Fold, FoldedLines, Search, Site},
-};
+use crate::found::{Refusal, StepResult};
+use crate::interpretation::{Interpretation, LineEdit};
+use crate::line_parts::{contents, has_letters};
+use crate::near_match;
+use crate::search::{Fold, FoldedLines, Search, Site};
 
 /// Letters and digits of a line that says something.
 const MIN_LETTERS: usize = 3;

@@ -6,14 +6,10 @@
 use std::ops::Range;
 
 use super::whole_lines;
-use crate::{
-    Replacement, Strategy, diff,
-    found::{Found, Refusal, StepResult},
-    interpretation::LineEdit,
-    line_parts::{hash, sequences},
-    search::{Fold, Search, Site},
-    typography,
-};
+use crate::found::{Found, Refusal, StepResult};
+use crate::line_parts::{hash, sequences};
+use crate::search::{Fold, Search, Site};
+use crate::{Replacement, Strategy, diff, interpretation::LineEdit, typography};
 
 /// The only place of `old` but for blank lines that the request leaves alone.
 pub(super) fn find(search: &Search<'_>) -> StepResult {

@@ -3,13 +3,10 @@
 
 use std::ops::Range;
 
-use crate::{
-    Replacement, Strategy,
-    found::{Found, Refusal, StepResult},
-    keep_line_endings::with_endings,
-    line_parts::{opens_block_without_body, parts},
-    search::{Search, Site},
-};
+use crate::found::{Found, Refusal, StepResult};
+use crate::line_parts::{opens_block_without_body, parts};
+use crate::search::{Search, Site};
+use crate::{Replacement, Strategy, keep_line_endings::with_endings};
 
 /// Every place where `old` is byte for byte, without those that would cut a CR LF in two, and those where
 /// the further lines of `new` would come out with too little indentation.

@@ -1,20 +1,15 @@
 //! How a file spells what a request says in other characters: quotes, dashes, spaces, normal forms.
 
-use std::{
-    collections::{HashMap, HashSet},
-    time::Duration,
-};
+use std::collections::{HashMap, HashSet};
+use std::time::Duration;
 
 use similar::DiffOp;
 use unicode_normalization::{UnicodeNormalization, char::canonical_combining_class};
 
-use crate::{
-    diff,
-    interpretation::{Hunk, LineEdit},
-    line_parts::{self, contents, without_trailing_whitespace},
-    search::Site,
-    typography::{self, folded, joined, plain},
-};
+use crate::interpretation::{Hunk, LineEdit};
+use crate::line_parts::{self, contents, without_trailing_whitespace};
+use crate::typography::{self, folded, joined, plain};
+use crate::{diff, search::Site};
 
 /// Whether lines that read alike in the request are spelled in several ways in the file and do not all stay: then
 /// nobody can tell which of them is which.

@@ -7,19 +7,13 @@
 
 use std::{borrow::Cow, collections::HashMap};
 
-use super::{
-    misspelling::{Words, corrected, is_slip, is_unknown},
-    spelling, whole_lines,
-};
-use crate::{
-    Strategy,
-    found::{Found, Refusal, StepResult},
-    interpretation::LineEdit,
-    line_parts::{self, has_letters, hash},
-    near_match::{self, Budget},
-    search::{Fold, Search, Site},
-    typography,
-};
+use super::misspelling::{Words, corrected, is_slip, is_unknown};
+use super::{spelling, whole_lines};
+use crate::found::{Found, Refusal, StepResult};
+use crate::line_parts::{self, has_letters, hash};
+use crate::near_match::{self, Budget};
+use crate::search::{Fold, Search, Site};
+use crate::{Strategy, interpretation::LineEdit, typography};
 
 /// The least similarity of a block whose typos `new` repeats.
 const MIN_BLOCK_SIMILARITY: f64 = 0.9;

@@ -4,22 +4,16 @@
 //! Finds the blocks of a file whose lines equal those of `old` under some folding, and rewrites such a block so that only
 //! what the request changes is new: a line that `old` and `new` have in common stays the file's own, byte for byte.
 
-use super::{
-    applied,
-    exact::{line_loses_indent, loses_indent},
-    spelling::{self, Spelling},
-};
-use crate::{
-    Replacement, Strategies, Strategy,
-    found::{Found, Refusal, StepResult},
-    indent_shift::{IndentShift, ShiftError, Surroundings},
-    interpretation::{Hunk, Interpretation, LineEdit},
-    keep_line_endings::{ending_after, ending_before},
-    line_parts::{self, content, parts},
-    near_match, placeholder,
-    search::{Fold, FoldedLines, Search, Site},
-    typography,
-};
+use super::applied;
+use super::exact::{line_loses_indent, loses_indent};
+use super::spelling::{self, Spelling};
+use crate::found::{Found, Refusal, StepResult};
+use crate::indent_shift::{IndentShift, ShiftError, Surroundings};
+use crate::interpretation::{Hunk, Interpretation, LineEdit};
+use crate::keep_line_endings::{ending_after, ending_before};
+use crate::line_parts::{self, content, parts};
+use crate::search::{Fold, FoldedLines, Search, Site};
+use crate::{Replacement, Strategies, Strategy, near_match, placeholder, typography};
 
 /// Similarity from which two lines are versions of one line rather than two different ones.
 const REWORDED: f64 = 0.5;

@@ -1,10 +1,7 @@
 //! The `*** Begin Patch` form.
 
-use super::{
-    FileAction, FilePatch, MAX_HUNKS, MOST_FILES, Patch, PatchError, PatchHunk, PatchPath,
-    envelope::{BEGIN, END, MarkedLines, is_wrapping},
-    hunk::HunkHeader,
-};
+use super::envelope::{BEGIN, END, MarkedLines, is_wrapping};
+use super::{FileAction, FilePatch, MAX_HUNKS, MOST_FILES, Patch, PatchError, PatchHunk, PatchPath, hunk::HunkHeader};
 
 const END_OF_FILE: &str = "*** End of File";
 const HEADERS: &str = "a section begins with `*** Add File: PATH`, `*** Update File: PATH` or `*** Delete File: PATH`";

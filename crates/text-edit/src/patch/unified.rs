@@ -1,11 +1,8 @@
 //! Unified diffs, those of git included.
 
-use super::{
-    FilePatch, MAX_HUNKS, MOST_FILES, Patch, PatchError,
-    envelope::{TextEnd, is_names, is_wrapping},
-    hunk::{self, ReadHunk},
-    section::Section,
-};
+use super::envelope::{TextEnd, is_names, is_wrapping};
+use super::hunk::{self, ReadHunk};
+use super::{FilePatch, MAX_HUNKS, MOST_FILES, Patch, PatchError, section::Section};
 
 /// Empty lines at the end of a patch that a client can have taken off: as many as git has after a change.
 const MAX_TAKEN_OFF: usize = 3;

@@ -8,10 +8,8 @@
 
 use std::{borrow::Cow, fmt::Write as _, io, ops::Range};
 
-use confined_fs::{
-    OpenFile,
-    stop::{StopReason, StopSignal},
-};
+use confined_fs::OpenFile;
+use confined_fs::stop::{StopReason, StopSignal};
 use encoding_rs::Encoding;
 use grep_matcher::Matcher as _;
 use grep_regex::RegexMatcher;

@@ -3,20 +3,13 @@
 //! A result counts only for a file that a stat of now shows in the state that the index knows. Names, ignore rules and
 //! policy are the walk's to decide.
 
-use std::{
-    ffi::OsStr,
-    ops::Range,
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::path::{Path, PathBuf};
+use std::{ffi::OsStr, ops::Range, sync::Arc};
 
 use confined_fs::{Entry, EntryOrigin, FileKind, SiblingCache, StatFacts, WorkspacePath};
 
-use crate::{
-    Candidates, FilterQuery, KnownContent, MayMatch, Pattern, Skipped, Tally,
-    path_index::PathText,
-    stored_index::{StoredCursor, StoredIndex},
-};
+use crate::stored_index::{StoredCursor, StoredIndex};
+use crate::{Candidates, FilterQuery, KnownContent, MayMatch, Pattern, Skipped, Tally, path_index::PathText};
 
 /// The results for one pattern below one root.
 #[derive(Debug)]

@@ -4,24 +4,15 @@
 //! depends only on the order of the files, never on which thread was faster: a chunk counts once everything before it has
 //! come.
 
-use std::{
-    collections::BTreeMap,
-    ops::ControlFlow,
-    sync::{
-        Condvar, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
-    },
-    thread,
-    time::Duration,
-};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::{collections::BTreeMap, ops::ControlFlow, thread, time::Duration};
 
 use confined_fs::{AccessError, Entry, Workspace, WorkspacePath, stop::StopReason};
 use crossbeam_channel::Receiver;
 
-use super::{
-    known_result::{Expected, SearchItem},
-    worker::{FileLimits, FileResult, Worker},
-};
+use super::known_result::{Expected, SearchItem};
+use super::worker::{FileLimits, FileResult, Worker};
 use crate::{ContentHits, FileHits, Keep, Newest, Query, SearchMode, Skipped, SkippedPaths, Tally};
 
 /// How long fetching the lines of a page may take when counting its matches took until the deadline.

@@ -3,13 +3,11 @@
 //!
 //! The search of a file is in `worker`, the order of results in `pool`.
 
-use std::{
-    ffi::OsStr,
-    ops::ControlFlow,
-    path::Path,
-    sync::{PoisonError, atomic::Ordering},
-    time::{Duration, Instant},
-};
+use std::ffi::OsStr;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::{PoisonError, atomic::Ordering};
+use std::time::{Duration, Instant};
 
 use confined_fs::{
     AccessError, EntryOrigin, FileKind, Ignored, IgnoredEntries, StatFacts, WalkOptions, WalkReport, WorkspacePath,
@@ -17,16 +15,13 @@ use confined_fs::{
 };
 use crossbeam_channel::{Sender, TrySendError};
 
-use super::{
-    known_result::{Expected, SearchItem, StoredResults, UnmatchedFiles, known_result},
-    pool::{Chunk, SearchPool, WAIT},
-    worker::Worker,
-};
+use super::known_result::{Expected, SearchItem, StoredResults, UnmatchedFiles, known_result};
+use super::pool::{Chunk, SearchPool, WAIT};
+use super::worker::Worker;
+use crate::path_index::{walk_ignored_entries, walk_snapshot};
 use crate::{
     Candidates, FileFilter, IndexedPath, MayMatch, PathSource, PathSummary, SEGMENT, Scope, SearchEntry, SearchMode,
-    SearchProgress, Skipped, SkippedPaths, Tally, Visit,
-    file_text::PROGRESS_INTERVAL,
-    path_index::{walk_ignored_entries, walk_snapshot},
+    SearchProgress, Skipped, SkippedPaths, Tally, Visit, file_text::PROGRESS_INTERVAL,
 };
 
 /// Files in the first chunk, so that a capped search of a common word ends at once; so many later ones have

@@ -16,31 +16,23 @@
 //! # Limits
 //! A multiline pattern, and one line however long, is searched in one piece.
 
-use std::{
-    cell::{Cell, OnceCell},
-    io::{self, Cursor, Read, Seek as _, SeekFrom},
-    ops::Range,
-    time::{Duration, Instant},
-};
+use std::cell::{Cell, OnceCell};
+use std::io::{self, Cursor, Read, Seek as _, SeekFrom};
+use std::ops::Range;
+use std::time::{Duration, Instant};
 
-use confined_fs::{
-    AccessError, AccessErrorKind, Entry, OpenFile, Revision, SiblingCache, Workspace, WorkspacePath,
-    stop::{StopReason, StopSignal},
-};
+use confined_fs::stop::{StopReason, StopSignal};
+use confined_fs::{AccessError, AccessErrorKind, Entry, OpenFile, Revision, SiblingCache, Workspace, WorkspacePath};
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
 use grep_matcher::{ByteSet, LineMatchKind, LineTerminator, Match, Matcher, NoCaptures};
 use grep_regex::RegexMatcher;
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
 
-use super::{
-    collector::{Collector, DefinitionSearch, FileMatches},
-    known_result::{Expected, UnmatchedFiles, has_facts},
-    required_bytes::RequiredBytes,
-};
-use crate::{
-    BeyondAscii, FileHits, ProgressReader, Query, SearchMode, SeenContent, Skipped,
-    file_text::{FileContent, MAX_SMALL, read_long_line, read_small, stopped_error},
-};
+use super::collector::{Collector, DefinitionSearch, FileMatches};
+use super::known_result::{Expected, UnmatchedFiles, has_facts};
+use super::required_bytes::RequiredBytes;
+use crate::file_text::{FileContent, MAX_SMALL, read_long_line, read_small, stopped_error};
+use crate::{BeyondAscii, FileHits, ProgressReader, Query, SearchMode, SeenContent, Skipped};
 
 pub(super) use crate::content_search::collector::FileLimits;
 

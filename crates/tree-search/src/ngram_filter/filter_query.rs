@@ -17,10 +17,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use regex_syntax::hir::{Class, ClassUnicodeRange, Hir, HirKind, Look, Repetition};
 
-use crate::{
-    ngram_filter::gram::{CONTEXT, Context, GramColumns, folded},
-    pattern::Pattern,
-};
+use crate::ngram_filter::gram::{CONTEXT, Context, GramColumns, folded};
+use crate::pattern::Pattern;
 
 /// Characters of a class that are distinguished, such as those of `\s`; a larger class counts as any text.
 const MAX_CLASS: usize = 64;

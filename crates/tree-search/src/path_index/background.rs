@@ -12,21 +12,17 @@
 //! that is started for a single call would never come to the end of a large tree in the background. What it has by then
 //! is stored, and the next process goes on with it.
 
-use std::{
-    io,
-    sync::{Arc, OnceLock, Weak, atomic::Ordering},
-    thread,
-    time::{Duration, Instant, SystemTime},
-};
+use std::sync::{Arc, OnceLock, Weak};
+use std::time::{Duration, Instant, SystemTime};
+use std::{io, sync::atomic::Ordering, thread};
 
 use confined_fs::{Entry, FileKind, StatCache, Unwatchable, Visibility, Watcher, Workspace, WorkspacePath};
 use self_sandbox::{Priority, lower_priority};
 
+use super::root_index::{SettledTimes, TICK, changed_files, filter_memory, slot_of};
 use super::{
     COMPARED_EVERY, IndexMode, KnownContent, PathIndex, PathList, RootIndex, RootSlot, RootState, SAVE_INTERVAL,
-    UnderWay, is_outdated,
-    path_state::KnownStat,
-    root_index::{SettledTimes, TICK, changed_files, filter_memory, slot_of},
+    UnderWay, is_outdated, path_state::KnownStat,
 };
 use crate::{IndexContents, Saved, StoredFile, ngram_filter::ContentGrams};
 

@@ -1,11 +1,9 @@
 //! The names of large trees without an index, kept for a short while: for the next keystroke of a completion.
 
-use std::{
-    collections::{HashMap, hash_map::Entry},
-    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
-    thread,
-    time::{Duration, Instant},
-};
+use std::collections::{HashMap, hash_map::Entry};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use confined_fs::{FileKind, Workspace, WorkspacePath};
 

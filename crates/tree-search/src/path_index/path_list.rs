@@ -6,14 +6,9 @@
 //! added or changed, and nowhere else, so that none can differ from its path. The paths themselves are a [`PathText`]: one
 //! after the other in one piece of memory.
 
-use std::{
-    collections::HashSet,
-    ffi::OsStr,
-    iter::Peekable,
-    ops::{ControlFlow, Range},
-    path::Path,
-    sync::{Arc, OnceLock},
-};
+use std::ops::{ControlFlow, Range};
+use std::sync::{Arc, OnceLock};
+use std::{collections::HashSet, ffi::OsStr, iter::Peekable, path::Path};
 
 use confined_fs::{
     AccessError, Entry, EntryOrigin, FileKind, Ignored, Stat, TreeListing, VerifiedListing, WalkOptions, WatchedEntry,

@@ -1,12 +1,7 @@
 //! One path of the index: the knowledge of it ([`PathState`]), and the path as a reader sees it ([`IndexedPath`]).
 
-use std::{
-    cell::OnceCell,
-    ops::Deref,
-    path::Path,
-    sync::OnceLock,
-    time::{Duration, SystemTime, UNIX_EPOCH},
-};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::{cell::OnceCell, ops::Deref, path::Path, sync::OnceLock};
 
 use confined_fs::{Entry, EntryOrigin, FileKind, Stat, StatCache, VerifiedName, WatchedEntry, WorkspacePath};
 

@@ -4,23 +4,17 @@
 //! only the others are read. [`apply_changes`] brings the paths up to date with what the watcher
 //! reports: it lists the directories concerned again and keeps everything else.
 
-use std::{
-    collections::BTreeSet,
-    ffi::OsStr,
-    ops::Range,
-    sync::{Arc, OnceLock},
-    time::{Duration, Instant, SystemTime},
-};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant, SystemTime};
+use std::{collections::BTreeSet, ffi::OsStr, ops::Range};
 
 use confined_fs::{
     AccessErrorKind, Changes, FileKind, StatCache, StatFacts, Unwatchable, Visibility, WatchedEntry, Watcher,
     WorkspacePath, path_order,
 };
 
-use super::{
-    path_list::{AddedPath, PathList},
-    path_state::{IndexedPath, KnownContent, KnownStat},
-};
+use super::path_list::{AddedPath, PathList};
+use super::path_state::{IndexedPath, KnownContent, KnownStat};
 use crate::{StoredIndex, ngram_filter::NgramFilter};
 
 /// How often all of an index is compared with the disk while it is in use.

@@ -7,10 +7,8 @@ use std::io;
 
 use confined_fs::{IdentityError, RootIdentity, StatFacts, StoredMoment};
 
-use crate::{
-    FileSegments, KnownContent, SegmentSlice,
-    ngram_filter::{COLUMNS, FILTER_VERSION, SEGMENTS},
-};
+use crate::ngram_filter::{COLUMNS, FILTER_VERSION, SEGMENTS};
+use crate::{FileSegments, KnownContent, SegmentSlice};
 
 /// The reason why a stored index is not used.
 #[derive(Debug, thiserror::Error)]

@@ -4,14 +4,8 @@
 //! The bytes may have been written by anybody. An error in the files of a directory makes that directory unknown, one in the
 //! names all of them. [`IndexContents`] encodes both as they are added.
 
-use std::{
-    cmp::Ordering,
-    collections::HashMap,
-    ffi::OsStr,
-    io,
-    ops::Range,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
+use std::{cmp::Ordering, collections::HashMap, ffi::OsStr, io, ops::Range};
 
 use confined_fs::{
     DirectoryListing, FileKind, NameInTree, RULE_FILES, Revision, RootIdentity, StoredMoment, TreeListing,
