@@ -49,13 +49,15 @@ impl Client {
 
 /// A file for each scope, as its place: alternatives between `|`. The first one whose variable (`$NAME`) is set counts,
 /// without that the first of the others that exists, and else the first of them; empty if it is not known. What is
-/// before the first slash is a folder: `~`, the project as `.`, [`CONFIG`], [`DOT_CONFIG`] or [`XDG_CONFIG`].
+/// before the first slash is a folder: `~`, the project as `.`, [`CONFIG`], [`DOT_CONFIG`], [`GOOSE`] or [`XDG_CONFIG`].
 pub(super) type ScopePlaces = &'static [(EntryScope, &'static str)];
 
 /// `~/.config`, `~/Library/Application Support` or `%APPDATA%`.
 pub(super) const CONFIG: &str = "CONFIG";
 /// As [`CONFIG`], but `~/.config` on macOS, too.
 pub(super) const DOT_CONFIG: &str = ".CONFIG";
+/// The folder of Goose, which on Windows is of its maker's name (<https://block.github.io/goose/docs/guides/config-files>).
+pub(super) const GOOSE: &str = "GOOSE";
 /// `~/.config` on every system.
 pub(super) const XDG_CONFIG: &str = "XDG";
 
@@ -372,7 +374,7 @@ pub(super) const CLIENTS: &[Client] = &[
         format: Yaml("extensions"),
         head: r#"{"enabled": true, "type": "stdio"}"#,
         tail: r#"{"envs": {}, "timeout": 300}"#,
-        files: &[(User, ".CONFIG/goose/config.yaml|.CONFIG/Block/goose/config/config.yaml")],
+        files: &[(User, "GOOSE/config.yaml")],
         starts_in: ("the folder of the session", "source: <https://github.com/block/goose>"),
         check: "`goose configure` lists it",
         ..TERMINAL

@@ -6,7 +6,7 @@ use confined_fs::host_path_exists;
 
 use crate::config::Environment;
 
-use super::clients::{CONFIG, DOT_CONFIG, XDG_CONFIG};
+use super::clients::{CONFIG, DOT_CONFIG, GOOSE, XDG_CONFIG};
 
 /// The systems whose folders differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,6 +89,8 @@ impl Folders<'_> {
             (CONFIG | DOT_CONFIG, System::Windows) => {
                 self.variable("APPDATA").map_or_else(|| home(&["AppData", "Roaming"]), Ok)
             }
+            (GOOSE, System::Windows) => Ok(self.base(CONFIG)?.join("Block").join("goose").join("config")),
+            (GOOSE, _) => Ok(self.base(DOT_CONFIG)?.join("goose")),
             (CONFIG, System::Mac) => home(&["Library", "Application Support"]),
             (CONFIG | DOT_CONFIG | XDG_CONFIG, _) => {
                 // A relative one is to be ignored (https://specifications.freedesktop.org/basedir-spec/latest/).
