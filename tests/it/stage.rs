@@ -369,7 +369,11 @@ fn merged_view_equals_a_plain_copy_after_random_changes() {
         ..Setup::default()
     };
     let seed = std::env::var("STAGE_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(1);
-    let calls = std::env::var("STAGE_CALLS").ok().and_then(|calls| calls.parse().ok()).unwrap_or(60);
+    let calls = std::env::var("STAGE_CALLS").ok().and_then(|calls| calls.parse().ok()).unwrap_or(if cfg!(windows) {
+        30
+    } else {
+        60
+    });
     // Wine needs a minute for more.
     let trees = if cfg!(windows) { 1 } else { 3 };
     for seed in seed..seed + trees {
