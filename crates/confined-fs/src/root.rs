@@ -308,6 +308,38 @@ impl Root {
         // Two calls may meet the new directory at once: the rules that the first one read stay.
         let _ = self.appeared_policy.set(self.policy.with_startup_rules(rules));
     }
+
+    /// Has all of the file system of this root written to the disk, so that no page of a file stays dirty; false where
+    /// that cannot be asked for. An overlay that is mounted `volatile` would do nothing and say nothing.
+    pub fn write_back(&self) -> bool {
+        #[cfg(target_os = "linux")]
+        if let Ok(Dir::Plain(dir)) = self.dir.open() {
+            return !dir.is_overlay() && dir.sync_file_system().unwrap_or(false);
+        }
+        false
+    }
+
+    /// Looks up the identity that an index of this root belongs to.
+    ///
+    /// # Errors
+    /// Why nothing may be kept of it.
+    pub fn identity_for_index(&self) -> Result<RootIdentity, IdentityError> {
+        if self.is_staged() {
+            return Err(IdentityError::Staged);
+        }
+        if !cfg!(target_os = "linux") {
+            return Err(IdentityError::Platform);
+        }
+        if self.absence().is_some() {
+            return Err(IdentityError::Absent);
+        }
+        let Ok(Dir::Plain(dir)) = self.dir.open() else { return Err(IdentityError::Refused) };
+        let (file_system, created) = stable_inodes(&dir).ok_or(IdentityError::FileSystem)?;
+        let (device, inode) = dir.stat().map_err(|_| IdentityError::Refused)?.device_and_inode();
+        let StableInodes { kind: file_system, id: file_system_id } = file_system;
+        let (key, policy) = (self.key().to_owned(), self.policy().content_digest());
+        Ok(RootIdentity { key, policy, file_system, file_system_id, device, inode, created })
+    }
 }
 
 impl fmt::Debug for Root {
@@ -408,40 +440,6 @@ pub enum IdentityError {
     /// The system refused a stat.
     #[error("the directory cannot be opened")]
     Refused,
-}
-
-impl Root {
-    /// Has all of the file system of this root written to the disk, so that no page of a file stays dirty; false where
-    /// that cannot be asked for. An overlay that is mounted `volatile` would do nothing and say nothing.
-    pub fn write_back(&self) -> bool {
-        #[cfg(target_os = "linux")]
-        if let Ok(Dir::Plain(dir)) = self.dir.open() {
-            return !dir.is_overlay() && dir.sync_file_system().unwrap_or(false);
-        }
-        false
-    }
-
-    /// Looks up the identity that an index of this root belongs to.
-    ///
-    /// # Errors
-    /// Why nothing may be kept of it.
-    pub fn identity_for_index(&self) -> Result<RootIdentity, IdentityError> {
-        if self.is_staged() {
-            return Err(IdentityError::Staged);
-        }
-        if !cfg!(target_os = "linux") {
-            return Err(IdentityError::Platform);
-        }
-        if self.absence().is_some() {
-            return Err(IdentityError::Absent);
-        }
-        let Ok(Dir::Plain(dir)) = self.dir.open() else { return Err(IdentityError::Refused) };
-        let (file_system, created) = stable_inodes(&dir).ok_or(IdentityError::FileSystem)?;
-        let (device, inode) = dir.stat().map_err(|_| IdentityError::Refused)?.device_and_inode();
-        let StableInodes { kind: file_system, id: file_system_id } = file_system;
-        let (key, policy) = (self.key().to_owned(), self.policy().content_digest());
-        Ok(RootIdentity { key, policy, file_system, file_system_id, device, inode, created })
-    }
 }
 
 /// The file system, where its stats report every change, and when the directory was made.

@@ -30,7 +30,8 @@ mod watch_tree;
 mod watcher;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::{ffi::OsStr, fs::File, path::Path};
+use std::path::{Path, PathBuf};
+use std::{ffi::OsStr, fs::File};
 
 use crate::walk::{GIT, holds_rules, is_marker};
 use crate::{Dir, WorkspacePath};
@@ -48,16 +49,26 @@ pub(super) use mounts::SystemEvents;
 #[cfg(not(target_os = "linux"))]
 pub(super) use unsupported::SystemEvents;
 
-#[cfg(not(target_os = "linux"))]
-pub(in crate::watch) use unsupported::{MountsBelow, Queue};
 #[cfg(target_os = "linux")]
-pub(in crate::watch) use {inotify::Queue, mounts::MountsBelow};
+pub(in crate::watch) use inotify::Queue;
+#[cfg(not(target_os = "linux"))]
+pub(in crate::watch) use unsupported::Queue;
 
 /// A file or directory that is open and is to be watched.
 #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "nothing can be watched there"))]
 enum OpenPath<'o> {
     File(&'o File),
     Directory(&'o Dir),
+}
+
+/// Paths below a root, relative to it, whose content is not that of the directory that holds them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct MountsBelow {
+    /// Something is mounted there.
+    mounted: BTreeSet<PathBuf>,
+    /// The folder that an overlay keeps changes in: files are written there without an event, since
+    /// overlayfs opens them with `FMODE_NONOTIFY`.
+    written_through: BTreeSet<PathBuf>,
 }
 
 /// Why a root cannot be watched.

@@ -139,10 +139,7 @@ impl Scrubber {
         if path == "/root" || self.home.as_deref() == Some(path) {
             return Some(("~".to_owned(), path.len()));
         }
-        if names.len() < 2 {
-            return None;
-        }
-        Some((format!("…/{}", names.last()?), length))
+        if names.len() < 2 { None } else { Some((format!("…/{}", names.last()?), length)) }
     }
 }
 

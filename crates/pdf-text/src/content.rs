@@ -144,7 +144,7 @@ impl<'f> Interpreter<'f> {
             let before = lexer.position();
             let token = lexer.token();
             // Instructions that are cut end within an object.
-            found.damaged |= lexer.is_damaged() && !found.cut;
+            found.damaged |= lexer.is_damaged && !found.cut;
             let Some(token) = token else { return Ok(()) };
             self.file.budget.work((lexer.position() - before) as u64)?;
             match token {
@@ -287,10 +287,7 @@ impl<'f> Interpreter<'f> {
                 Marked::OwnText(text) => Some(text.take()),
                 Marked::Plain => None,
             });
-            let text = match &own_text {
-                Some(text) => text.as_deref().unwrap_or_default(),
-                None => shown.text,
-            };
+            let text = own_text.as_ref().map_or(shown.text, |text| text.as_deref().unwrap_or_default());
             if own_text.is_none() && text.is_empty() {
                 found.unknown += 1;
             }

@@ -80,10 +80,10 @@ pub(super) struct ShownGlyph<'t> {
 impl Font {
     pub(super) fn load(file: &PdfFile<'_>, dict: &Dict) -> Result<Self, PdfError> {
         let to_unicode = match file.get(dict, b"ToUnicode")? {
-            Object::Stream(stream) => match file.decode(&stream, CMAP)? {
-                Some(decoded) => Some(ToUnicode::Map(CMap::parse(&decoded.bytes, &file.budget)?)),
-                None => None,
-            },
+            Object::Stream(stream) => {
+                let decoded = file.decode(&stream, CMAP)?;
+                decoded.map(|map| CMap::parse(&map.bytes, &file.budget).map(ToUnicode::Map)).transpose()?
+            }
             Object::Name(name) if name.starts_with(b"Identity") => Some(ToUnicode::Identity),
             _ => None,
         };
@@ -107,7 +107,7 @@ impl Font {
             Object::Stream(stream) => match file.decode(&stream, CMAP)? {
                 Some(decoded) => {
                     let map = CMap::parse(&decoded.bytes, &file.budget)?;
-                    let is_vertical = map.is_vertical();
+                    let is_vertical = map.is_vertical;
                     let map = if map.has_code_spaces() { CodeEncoding::Map(map) } else { CodeEncoding::Identity };
                     (map, is_vertical)
                 }

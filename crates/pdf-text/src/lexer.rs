@@ -39,27 +39,22 @@ pub(super) struct PdfLexer<'a> {
     references: bool,
     nodes: usize,
     /// Whether an object was left out, or is open at the end.
-    damaged: bool,
+    pub(super) is_damaged: bool,
 }
 
 impl<'a> PdfLexer<'a> {
     /// Of a file, from a position on.
     pub(super) fn of_file(bytes: &'a [u8], position: usize) -> Self {
-        Self { bytes, position: position.min(bytes.len()), references: true, nodes: NODES, damaged: false }
+        Self { bytes, position: position.min(bytes.len()), references: true, nodes: NODES, is_damaged: false }
     }
 
     /// Of the instructions of a page, or of a character map.
     pub(super) fn of_content(bytes: &'a [u8]) -> Self {
-        Self { bytes, position: 0, references: false, nodes: NODES, damaged: false }
+        Self { bytes, position: 0, references: false, nodes: NODES, is_damaged: false }
     }
 
     pub(super) fn position(&self) -> usize {
         self.position
-    }
-
-    /// Whether an object was invalid or had no end, so that what is in it may be missing.
-    pub(super) fn is_damaged(&self) -> bool {
-        self.damaged
     }
 
     pub(super) fn rest(&self) -> &'a [u8] {
@@ -82,7 +77,7 @@ impl<'a> PdfLexer<'a> {
                     return Some(PdfToken::Object(object));
                 }
                 // An end mark without its start hides nothing.
-                self.damaged |= matches!(first, b'[' | b'(' | b'<');
+                self.is_damaged |= matches!(first, b'[' | b'(' | b'<');
                 self.position = self.position.max(from + 1);
                 continue;
             }
@@ -177,7 +172,7 @@ impl<'a> PdfLexer<'a> {
             match self.peek() {
                 // The end of the file ends everything that is open.
                 None => {
-                    self.damaged = true;
+                    self.is_damaged = true;
                     return Some(Object::Array(items));
                 }
                 Some(b']') => {
@@ -197,7 +192,7 @@ impl<'a> PdfLexer<'a> {
             self.skip_space();
             match self.peek() {
                 None => {
-                    self.damaged = true;
+                    self.is_damaged = true;
                     break;
                 }
                 Some(b'>') => {
@@ -270,7 +265,7 @@ impl<'a> PdfLexer<'a> {
             }
             string.push(byte);
         }
-        self.damaged |= open > 0;
+        self.is_damaged |= open > 0;
         self.pay_for(string)
     }
 
@@ -310,7 +305,7 @@ impl<'a> PdfLexer<'a> {
         let rest = self.rest();
         let length = memchr::memchr(b'>', rest).unwrap_or(rest.len());
         self.skip(length + 1);
-        self.damaged |= length == rest.len();
+        self.is_damaged |= length == rest.len();
         if length / 2 / PER_NODE > self.nodes {
             return None;
         }

@@ -219,10 +219,7 @@ fn atx(content: &str) -> Option<Heading> {
 fn brackets(line: &str) -> Option<Heading> {
     let content = line.trim_end();
     let inner = content.strip_prefix('[')?;
-    let (kind, inner) = match inner.strip_prefix('[') {
-        Some(inner) => ("[[]]", inner),
-        None => ("[]", inner),
-    };
+    let (kind, inner) = inner.strip_prefix('[').map_or(("[]", inner), |inner| ("[[]]", inner));
     let name = inner.split(']').next()?.trim();
     let rest = inner.get(name.len()..)?.trim_start_matches(']').trim();
     let is_heading = !name.is_empty() && inner.contains(']') && (rest.is_empty() || rest.starts_with(['#', ';']));

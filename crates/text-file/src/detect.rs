@@ -37,10 +37,7 @@ pub(super) fn detect(bytes: &[u8]) -> &'static Encoding {
         return UTF_8;
     }
     // The detector answers GBK for all of GB 18030; only the latter can write back its four-byte sequences.
-    if guess == GBK && unrepresentable(GBK, &text).is_some() {
-        return GB18030;
-    }
-    guess
+    if guess == GBK && unrepresentable(GBK, &text).is_some() { GB18030 } else { guess }
 }
 
 /// Whether bytes with NULs among them look like UTF-16 without a byte-order mark: what is worth to be decoded. The
@@ -147,10 +144,7 @@ pub fn binary_kind(head: &[u8]) -> Option<String> {
     if is_padded && (has_controls() || kind_name(head) != UNNAMED) {
         return Some(kind_name(head));
     }
-    if is_utf8 || !has_controls() {
-        return None;
-    }
-    infer::get(head).map(|_| kind_name(head))
+    if is_utf8 || !has_controls() { None } else { infer::get(head).map(|_| kind_name(head)) }
 }
 
 /// The kind of `head` where it is known to be binary.

@@ -198,40 +198,7 @@ impl Dir {
         options.access_mode(0).custom_flags(OPEN_REPARSE_POINT | BACKUP_SEMANTICS);
         open(&self.file, Path::new(name), &options)
     }
-}
 
-/// `ERROR_INVALID_FUNCTION` and `ERROR_UNRECOGNIZED_VOLUME` of drives that do not say the path of an open file (`ImDisk`:
-/// <https://github.com/rust-lang/rust/issues/79449>), and `ERROR_MORE_DATA` of Wine 8 for more than 260 characters.
-const NOT_SAID: [i32; 3] = [1, 1005, 234];
-
-/// The path of the host without links, where the drive says it; else with `.` and `..` taken out.
-#[expect(clippy::disallowed_methods, reason = "once at start-up, on trusted paths, before any call is served")]
-pub fn canonical(path: &Path) -> io::Result<PathBuf> {
-    match path.canonicalize() {
-        Err(error) if error.raw_os_error().is_some_and(|code| NOT_SAID.contains(&code)) => std::path::absolute(path),
-        answer => answer,
-    }
-}
-
-/// The path beginning with `\\?\`.
-fn verbatim(path: &Path) -> io::Result<PathBuf> {
-    let path = canonical(path)?;
-    let is_drive =
-        |part: Component<'_>| matches!(part, Component::Prefix(prefix) if matches!(prefix.kind(), Prefix::Disk(_)));
-    if !path.components().next().is_some_and(is_drive) {
-        return Ok(path);
-    }
-    let mut verbatim = OsString::from(r"\\?\");
-    verbatim.push(path.components().as_path());
-    Ok(verbatim.into())
-}
-
-/// `FILE_FLAG_DELETE_ON_CLOSE`: a process that dies leaves no lock.
-const DELETE_ON_CLOSE: u32 = 0x0400_0000;
-/// `FILE_ATTRIBUTE_TEMPORARY`: not worth writing to the disk.
-const TEMPORARY: u32 = 0x100;
-
-impl Dir {
     /// Whether directories can be locked on this system.
     pub const LOCKS: bool = true;
 
@@ -269,6 +236,37 @@ impl Dir {
         self.lock.into_inner()
     }
 }
+
+/// `ERROR_INVALID_FUNCTION` and `ERROR_UNRECOGNIZED_VOLUME` of drives that do not say the path of an open file (`ImDisk`:
+/// <https://github.com/rust-lang/rust/issues/79449>), and `ERROR_MORE_DATA` of Wine 8 for more than 260 characters.
+const NOT_SAID: [i32; 3] = [1, 1005, 234];
+
+/// The path of the host without links, where the drive says it; else with `.` and `..` taken out.
+#[expect(clippy::disallowed_methods, reason = "once at start-up, on trusted paths, before any call is served")]
+pub fn canonical(path: &Path) -> io::Result<PathBuf> {
+    match path.canonicalize() {
+        Err(error) if error.raw_os_error().is_some_and(|code| NOT_SAID.contains(&code)) => std::path::absolute(path),
+        answer => answer,
+    }
+}
+
+/// The path beginning with `\\?\`.
+fn verbatim(path: &Path) -> io::Result<PathBuf> {
+    let path = canonical(path)?;
+    let is_drive =
+        |part: Component<'_>| matches!(part, Component::Prefix(prefix) if matches!(prefix.kind(), Prefix::Disk(_)));
+    if !path.components().next().is_some_and(is_drive) {
+        return Ok(path);
+    }
+    let mut verbatim = OsString::from(r"\\?\");
+    verbatim.push(path.components().as_path());
+    Ok(verbatim.into())
+}
+
+/// `FILE_FLAG_DELETE_ON_CLOSE`: a process that dies leaves no lock.
+const DELETE_ON_CLOSE: u32 = 0x0400_0000;
+/// `FILE_ATTRIBUTE_TEMPORARY`: not worth writing to the disk.
+const TEMPORARY: u32 = 0x100;
 
 /// Where this user's programs keep what belongs to this machine.
 fn folder() -> PathBuf {

@@ -50,9 +50,7 @@ impl WorkspacePath {
         }
         uri
     }
-}
 
-impl WorkspacePath {
     /// The value of `path` in the template of its root ([`Root::resource_template`]) that makes its URI: the path as it
     /// is, which people read and clients encode; encoded where it holds what cannot be shown.
     pub fn template_value(&self) -> String {

@@ -67,10 +67,8 @@ impl StagedDir {
             return Err(io::ErrorKind::DirectoryNotEmpty.into());
         }
         self.take_name(&lock, name)?;
-        match self.layer.upper_stat(&self.path.join(name))? {
-            Some(_) => self.upper_dir()?.remove_dir(name),
-            None => Ok(()),
-        }
+        let is_in_upper = self.layer.upper_stat(&self.path.join(name))?.is_some();
+        if is_in_upper { self.upper_dir()?.remove_dir(name) } else { Ok(()) }
     }
 
     pub(crate) fn rename_new(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {

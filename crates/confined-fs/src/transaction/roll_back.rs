@@ -224,10 +224,7 @@ fn is_as_made(steps: &Steps<'_>, dir: &Dir, path: &WorkspacePath) -> io::Result<
             _ => None,
         });
         let is_directory = matches!(made, Some(EntryState::Directory { .. }));
-        let same = match made {
-            Some(is) => is.is_at(dir, &listed.name)?,
-            None => false,
-        };
+        let same = made.map_or(Ok(false), |is| is.is_at(dir, &listed.name))?;
         if !same || is_directory && !is_as_made(steps, &dir.child_dir(&listed.name, OpenFor::List)?, &child)? {
             return Ok(false);
         }

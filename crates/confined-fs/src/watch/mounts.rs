@@ -9,10 +9,12 @@ use std::os::fd::{AsFd, AsRawFd as _};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::{collections::BTreeSet, fs::File, os::unix::fs::FileExt as _};
+use std::{fs::File, os::unix::fs::FileExt as _};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{CWD, readlinkat};
+
+use super::MountsBelow;
 
 /// The mounts of this process's namespace, proc(5). Since Linux 2.6.30 `poll` reports `POLLERR | POLLPRI` on it
 /// once after each change, to the descriptor and not to the process (`mounts_poll` in `fs/proc_namespace.c`).
@@ -89,16 +91,6 @@ impl SystemEvents {
         // What a panic leaves is a file and a number.
         self.table.as_ref().map(|table| table.lock().unwrap_or_else(PoisonError::into_inner))
     }
-}
-
-/// Paths below a root, relative to it, whose content is not that of the directory that holds them.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct MountsBelow {
-    /// Something is mounted there.
-    pub(super) mounted: BTreeSet<PathBuf>,
-    /// The folder that an overlay keeps changes in: files are written there without an event, since
-    /// overlayfs opens them with `FMODE_NONOTIFY`.
-    pub(super) written_through: BTreeSet<PathBuf>,
 }
 
 impl MountsBelow {

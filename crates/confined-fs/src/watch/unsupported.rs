@@ -3,11 +3,11 @@
 //!
 //! Every attempt to watch says so; lists are then made by walking.
 
-use std::{collections::BTreeSet, convert::Infallible, fs::File, path::PathBuf};
+use std::{convert::Infallible, fs::File};
 
 use crate::Dir;
 
-use super::{Event, OpenPath, Unwatchable};
+use super::{Event, MountsBelow, OpenPath, Unwatchable};
 
 /// As on Linux; knows nothing.
 #[derive(Debug)]
@@ -30,13 +30,6 @@ impl SystemEvents {
     pub(super) fn has_aio(&self) -> bool {
         false
     }
-}
-
-/// As on Linux; always empty.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct MountsBelow {
-    pub(super) mounted: BTreeSet<PathBuf>,
-    pub(super) written_through: BTreeSet<PathBuf>,
 }
 
 #[derive(Debug)]

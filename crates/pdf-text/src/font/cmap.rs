@@ -24,7 +24,7 @@ pub(super) struct CMap {
     ranges: Vec<Range>,
     /// The texts that ranges refer to.
     pool: String,
-    vertical: bool,
+    pub(super) is_vertical: bool,
 }
 
 #[derive(Debug)]
@@ -106,7 +106,7 @@ impl CMap {
                 if let [Object::Name(name), Object::Number(mode)] = operands
                     && name == b"WMode"
                 {
-                    self.vertical = *mode != 0.0;
+                    self.is_vertical = *mode != 0.0;
                 }
             }
             _ => {}
@@ -141,10 +141,6 @@ impl CMap {
         if self.ranges.len() < ENTRIES && low <= high {
             self.ranges.push(Range { low, high, target });
         }
-    }
-
-    pub(super) fn is_vertical(&self) -> bool {
-        self.vertical
     }
 
     /// Whether it says how long codes are.

@@ -92,10 +92,7 @@ fn flate(input: &[u8], limit: usize) -> (Vec<u8>, bool) {
     }
     // Some writers leave the header out, or damage it.
     let (output, ends_well) = inflate(input, false, limit);
-    if !output.is_empty() || input.len() <= 2 {
-        return (output, ends_well);
-    }
-    inflate(&input[2..], false, limit)
+    if !output.is_empty() || input.len() <= 2 { (output, ends_well) } else { inflate(&input[2..], false, limit) }
 }
 
 /// Decodes up to the damage; also returns whether there is none.

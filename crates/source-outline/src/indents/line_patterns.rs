@@ -37,10 +37,7 @@ pub(super) fn julia_function(line: &LexedLine<'_>) -> Option<Named> {
 pub(super) fn shell_function(line: &LexedLine<'_>) -> Option<Named> {
     // Names may hold dashes and colons.
     let text = line.text.trim_start();
-    let (rest, has_keyword) = match text.strip_prefix("function ") {
-        Some(rest) => (rest.trim_start(), true),
-        None => (text, false),
-    };
+    let (rest, has_keyword) = text.strip_prefix("function ").map_or((text, false), |rest| (rest.trim_start(), true));
     let end = rest.find(|letter: char| !letter.is_alphanumeric() && !"_-:.".contains(letter)).unwrap_or(rest.len());
     let after = rest[end..].trim_start();
     let is_call = after.strip_prefix('(').is_some_and(|after| after.trim_start().starts_with(')'));
@@ -132,10 +129,7 @@ pub(super) fn ocaml_recursive(line: &LexedLine<'_>) -> Option<Named> {
     if is_let && matches!(second, "rec" | "inline" | "private" | "mutable") {
         return named(line, "let", 2);
     }
-    if line.at(0) == "module" && second == "type" {
-        return named(line, "module", 2);
-    }
-    None
+    if line.at(0) == "module" && second == "type" { named(line, "module", 2) } else { None }
 }
 
 /// A clause of a function, `load(Path) ->`, or an attribute that defines something.

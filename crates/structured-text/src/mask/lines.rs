@@ -105,10 +105,7 @@ fn comment(body: &[u8], first: usize, end: usize) -> Option<Span> {
         let is_capital = |byte: &u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || *byte == b'_';
         entry.name.as_bytes().iter().all(is_capital) && entry.value < end && body[entry.separator] == b'='
     });
-    Some(match was_entry {
-        Some(entry) => Span::bare(entry.value..end, entry.name).at(Place::OldEntry),
-        None => whole,
-    })
+    Some(was_entry.map_or(whole, |entry| Span::bare(entry.value..end, entry.name).at(Place::OldEntry)))
 }
 
 /// Whether the line is `[name]`, with a name that is shown.

@@ -119,14 +119,9 @@ impl CellSource {
         if self.is_list && items.is_empty() && before.is_empty() && after.is_empty() {
             return SourceEdit { span: self.span.clone(), json: "[]".to_owned() };
         }
-        let (open, start) = match before.last() {
-            Some(piece) => (None, piece.json.end),
-            None => (Some(layout.open), self.span.start),
-        };
-        let (close, end) = match after.first() {
-            Some(piece) => (None, piece.json.start),
-            None => (Some(layout.close), self.span.end),
-        };
+        let (at_start, at_end) = ((Some(layout.open), self.span.start), (Some(layout.close), self.span.end));
+        let (open, start) = before.last().map_or(at_start, |piece| (None, piece.json.end));
+        let (close, end) = after.first().map_or(at_end, |piece| (None, piece.json.start));
         // The strings that stay are at the ends, and not a part of the change: only the commas next to them are.
         let mut parts = vec![String::new(); before.len().min(1)];
         parts.extend(items);

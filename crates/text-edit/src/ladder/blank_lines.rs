@@ -14,10 +14,7 @@ use crate::{Replacement, Strategy, diff, interpretation::LineEdit, typography};
 /// The only place of `old` but for blank lines that the request leaves alone.
 pub(super) fn find(search: &Search<'_>) -> StepResult {
     // Of several places nobody has seen all.
-    if search.wants_all {
-        return Ok(None);
-    }
-    search.first_likely(|edit| place(search, edit))
+    if search.wants_all { Ok(None) } else { search.first_likely(|edit| place(search, edit)) }
 }
 
 fn place(search: &Search<'_>, edit: &LineEdit<'_>) -> StepResult {

@@ -255,10 +255,7 @@ fn spliced(site: Site<'_, '_>, adapt: impl Fn(&Hunk<'_>) -> Option<Vec<String>>)
         return Err(refusal);
     }
     let replacement = Replacement { span, text: result };
-    if is_applied(site, &replacement) {
-        return Err(Refusal::AlreadyApplied(matched[0].start));
-    }
-    Ok(replacement)
+    if is_applied(site, &replacement) { Err(Refusal::AlreadyApplied(matched[0].start)) } else { Ok(replacement) }
 }
 
 /// Whether the file already has at `site` what the replacement would make: a request sent twice must not be

@@ -21,7 +21,8 @@ pub(super) struct Section<'p> {
     new_mode: Option<&'p str>,
     /// That of a line `index`, which only a file has that keeps its mode.
     index_mode: Option<&'p str>,
-    has_index: bool,
+    /// Whether it has the line of the versions that git compared.
+    pub(super) is_by_git: bool,
     /// Whether it says that the file has another content afterwards, and one that is not empty.
     has_content: bool,
     is_new: bool,
@@ -67,11 +68,6 @@ impl<'p> Section<'p> {
         self.names = Some((HeaderName::parse(old), HeaderName::parse(new)));
     }
 
-    /// Whether it has the line of the versions that git compared.
-    pub(super) fn is_by_git(&self) -> bool {
-        self.has_index
-    }
-
     /// Whether it says nothing yet that could be applied.
     pub(super) fn is_empty(&self) -> bool {
         let is_more = self.is_new || self.is_deleted || self.is_binary || self.renamed.0.is_some();
@@ -103,7 +99,7 @@ impl<'p> Section<'p> {
             "index " => {
                 let new = value.split_once("..").map(|(_, new)| new);
                 let is_empty = new.is_some_and(|new| EMPTY.iter().any(|empty| new.starts_with(empty)));
-                (self.has_index, self.has_content) = (new.is_some(), !is_empty);
+                (self.is_by_git, self.has_content) = (new.is_some(), !is_empty);
                 // Git's mode of a file or link has six digits and begins with 1.
                 self.index_mode = value.split(' ').nth(1).filter(|mode| mode.len() == 6 && mode.starts_with('1'));
             }

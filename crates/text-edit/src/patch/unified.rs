@@ -31,7 +31,7 @@ pub(super) fn parse<'p>(lines: &[&'p str], end: TextEnd) -> Result<Patch<'p>, Pa
             let named = |error: PatchError| error.in_hunk(section.hunks.len() + 1, &section.shown_name());
             let mut read = hunk::read(lines, reader.at).map_err(named)?;
             if read.next == lines.len() && miscounted == 0 {
-                check_end(&mut read, (lines, end), section.is_by_git()).map_err(named)?;
+                check_end(&mut read, (lines, end), section.is_by_git).map_err(named)?;
             }
             section.hunks.push(read.hunk);
             miscounted += usize::from(read.is_miscounted);

@@ -184,10 +184,7 @@ impl PatternReader {
 
     /// Some text of unknown length.
     fn any_text(&mut self, from: Ways) -> Ways {
-        if from.is_empty() {
-            return from;
-        }
-        Ways::from([(Context::default(), self.graph.any(from.into_values()))])
+        if from.is_empty() { from } else { Ways::from([(Context::default(), self.graph.any(from.into_values()))]) }
     }
 
     /// Joins ways: any of these.
