@@ -36,11 +36,9 @@ impl DiskRules {
         let found = if agents { agent_files::read(roots, &homes) } else { Vec::new() };
         own.extend(hosts_of(&found));
         let this = Self { chain: server_files::all(&own, roots.list()), homes, agents };
-        for root in roots.list() {
-            // Nothing of the host is shown for what an untrusted directory names.
-            if let Some(found) =
-                Some(root).filter(|root| !root.is_untrusted()).and_then(|root| repository::find_checkouts(root))
-            {
+        // Nothing of the host is shown for what an untrusted directory names.
+        for root in roots.list().iter().filter(|root| !root.is_untrusted()) {
+            if let Some(found) = repository::find_checkouts(root) {
                 let _ = root.checkouts.set(found);
             }
         }

@@ -216,22 +216,18 @@ impl AccessError {
 
     /// The kind for an error of the system. `ENOENT` may also mean that the whole root is gone.
     pub fn from_io(error: io::Error, path: &WorkspacePath) -> Self {
-        let gone = match error.kind() {
-            io::ErrorKind::NotFound => path.root().absence(),
-            io::ErrorKind::NotADirectory | io::ErrorKind::PermissionDenied if path.root().is_optional() => {
-                path.root().absence()
-            }
-            _ => None,
+        let may_be_gone = match error.kind() {
+            io::ErrorKind::NotFound => true,
+            io::ErrorKind::NotADirectory | io::ErrorKind::PermissionDenied => path.root().is_optional(),
+            _ => false,
         };
-        let kind = match (gone, error.kind()) {
-            (Some(gone), _) => AccessErrorKind::RootGone(gone),
-            (None, kind) => Self::kind_of(kind, &error),
-        };
+        let gone = may_be_gone.then(|| path.root().absence()).flatten();
+        let kind = gone.map_or_else(|| Self::kind_of(&error), AccessErrorKind::RootGone);
         Self { kind, path: path.clone(), source: Some(error) }
     }
 
-    fn kind_of(kind: io::ErrorKind, error: &io::Error) -> AccessErrorKind {
-        match kind {
+    fn kind_of(error: &io::Error) -> AccessErrorKind {
+        match error.kind() {
             io::ErrorKind::NotFound => AccessErrorKind::NotFound,
             io::ErrorKind::PermissionDenied => AccessErrorKind::Permission,
             io::ErrorKind::NotADirectory => AccessErrorKind::NotADirectory,
@@ -244,6 +240,10 @@ impl AccessError {
             _ if beneath::is_in_use(error) => AccessErrorKind::InUse,
             _ => Limit::of(error).map_or(AccessErrorKind::Io, AccessErrorKind::Limit),
         }
+    }
+
+    fn rule(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.source.as_ref().map_or(Ok(()), |rule| write!(f, " ({rule})"))
     }
 }
 
@@ -324,11 +324,5 @@ impl fmt::Display for AccessError {
                 None => write!(f, "{path} could not be accessed"),
             },
         }
-    }
-}
-
-impl AccessError {
-    fn rule(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.source.as_ref().map_or(Ok(()), |rule| write!(f, " ({rule})"))
     }
 }

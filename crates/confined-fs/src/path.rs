@@ -4,7 +4,6 @@
 //! what finds out.
 
 mod escape;
-mod path_suffix;
 mod resolve;
 mod resource_uri;
 mod suggest;
@@ -17,8 +16,7 @@ use crate::{Root, Verdict};
 
 pub use escape::{escape_controls, escape_name};
 pub(super) use escape::{escape_text, is_invisible, name_of};
-pub use path_suffix::PathSuffix;
-pub use resolve::peeled;
+pub use resolve::{PathSuffix, peeled};
 pub(super) use resolve::{peel, resolve, resolve_uri};
 
 /// A root and a path below it without `.`, `..` or empty components. Prints its public form, never

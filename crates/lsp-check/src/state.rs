@@ -260,9 +260,8 @@ impl State {
         }
         self.is_proven |= !diagnostics.is_empty();
         let file = self.files.entry(uri).or_default();
-        if let Some(earlier) =
-            file.pushed_at.filter(|at| self.quiescent.is_none() && sent.is_some_and(|sent| *at >= sent))
-        {
+        let counts = |at: &Instant| self.quiescent.is_none() && sent.is_some_and(|sent| *at >= sent);
+        if let Some(earlier) = file.pushed_at.filter(counts) {
             let gap = now.duration_since(earlier).min(MAX_GAP);
             self.last_gap = self.last_gap.max(gap);
         }

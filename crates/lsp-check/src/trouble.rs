@@ -80,9 +80,8 @@ impl Trouble {
         // Whatever it was not allowed to open, the folders that it is installed in come first.
         let mut folders = self.installed_in.clone();
         let denied = self.denied.as_ref().filter(|_| folders.is_empty());
-        if let Some(denied) =
-            denied.filter(|denied| workspace.roots().iter().any(|root| denied.starts_with(root.host())))
-        {
+        let is_in_root = |denied: &&PathBuf| workspace.roots().iter().any(|root| denied.starts_with(root.host()));
+        if let Some(denied) = denied.filter(is_in_root) {
             let name = denied.file_name().unwrap_or_default().display();
             let remedy = format!("; it may not write {name}: add `write = true` to [lsp.{}]", server.name);
             return if server.program.may_write { String::new() } else { remedy };

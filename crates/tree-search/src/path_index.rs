@@ -188,10 +188,7 @@ impl PathIndex {
 
     /// Why the root of `start` is only walked, where an index of it was tried and cannot be kept.
     pub fn unwatchable(&self, start: &WorkspacePath) -> Option<Unwatchable> {
-        match slot_of(&mut self.roots(), start)?.state {
-            RootState::Unwatchable(why, _) => Some(why),
-            _ => None,
-        }
+        if let RootState::Unwatchable(why, _) = slot_of(&mut self.roots(), start)?.state { Some(why) } else { None }
     }
 
     /// The cost of an index of this root: how many directories would be watched.

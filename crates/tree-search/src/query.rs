@@ -167,10 +167,7 @@ impl Scope {
 
     /// The file that is the whole scope, where it is not a directory.
     pub fn file(&self) -> Option<&WorkspacePath> {
-        match self.kind {
-            FileKind::Directory => None,
-            _ => self.starts.first(),
-        }
+        self.starts.first().filter(|_| self.kind != FileKind::Directory)
     }
 
     /// ` under X`, or nothing where there are several starts.

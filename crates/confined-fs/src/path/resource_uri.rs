@@ -56,13 +56,7 @@ impl WorkspacePath {
     pub fn template_value(&self) -> String {
         let is_plain = |name| matches!(escape_name(name), Cow::Borrowed(_));
         match self.relative().to_str() {
-            Some(text) if self.relative().iter().all(is_plain) => {
-                if cfg!(windows) {
-                    text.replace('\\', "/")
-                } else {
-                    text.to_owned()
-                }
-            }
+            Some(text) if self.relative().iter().all(is_plain) => text.replace(std::path::MAIN_SEPARATOR, "/"),
             _ => {
                 let names = self.relative().iter().map(|name| percent_encode(name.as_encoded_bytes(), ENCODED));
                 names.map(|name| name.to_string()).collect::<Vec<_>>().join("/")

@@ -164,10 +164,8 @@ impl ParsedRules {
 
     /// One deny rule: `Tool` or `Tool(pattern)`.
     fn rule(&mut self, rule: &str, homes: &[PathBuf]) {
-        let (tool, pattern) = match rule.split_once('(') {
-            Some((tool, rest)) => (tool.trim(), rest.strip_suffix(')')),
-            None => (rule, None),
-        };
+        let (tool, pattern) =
+            rule.split_once('(').map_or((rule, None), |(tool, rest)| (tool.trim(), rest.strip_suffix(')')));
         let reads = match tool {
             "Read" => true,
             "Edit" | "Write" | "MultiEdit" | "NotebookEdit" => false,

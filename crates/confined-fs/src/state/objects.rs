@@ -146,10 +146,8 @@ impl StateDir {
 
     fn open_object(&self, revision: Revision) -> io::Result<File> {
         let file = self.dir.child_file(revision.to_string().as_ref())?;
-        match beneath::file_stat(&file)?.kind {
-            FileKind::File => Ok(file),
-            _ => Err(io::ErrorKind::NotFound.into()),
-        }
+        let is_file = beneath::file_stat(&file)?.kind == FileKind::File;
+        if is_file { Ok(file) } else { Err(io::ErrorKind::NotFound.into()) }
     }
 }
 

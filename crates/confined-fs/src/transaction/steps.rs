@@ -194,10 +194,7 @@ impl Step<'_> {
 
     /// Its path, and the one that it moves its entry to.
     pub(super) fn paths(&self) -> impl Iterator<Item = &WorkspacePath> {
-        let to = match &self.action {
-            StepAction::Move { to, .. } => Some(to),
-            _ => None,
-        };
+        let to = if let StepAction::Move { to, .. } = &self.action { Some(to) } else { None };
         std::iter::once(&self.path).chain(to)
     }
 }

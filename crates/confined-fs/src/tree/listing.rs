@@ -97,10 +97,7 @@ impl Tree {
 
     /// Bytes in its regular files.
     pub fn bytes(&self) -> u64 {
-        let size = |entry: &TreeEntry| match &entry.node {
-            Node::File(stat) => stat.size,
-            _ => 0,
-        };
+        let size = |entry: &TreeEntry| if let Node::File(stat) = &entry.node { stat.size } else { 0 };
         self.entries.iter().map(size).sum()
     }
 

@@ -134,6 +134,8 @@ fn unescaped(field: &[u8]) -> PathBuf {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
     #[test]

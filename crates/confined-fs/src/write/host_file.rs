@@ -80,10 +80,7 @@ impl HostFile {
     #[expect(clippy::disallowed_methods, reason = "compared, as a courtesy, before a person is asked")]
     pub fn is_below(&self, folder: &Path) -> bool {
         let existing = self.path.ancestors().find_map(|part| part.canonicalize().ok());
-        match (existing, folder.canonicalize()) {
-            (Some(existing), Ok(folder)) => existing.starts_with(folder),
-            _ => false,
-        }
+        existing.zip(folder.canonicalize().ok()).is_some_and(|(existing, folder)| existing.starts_with(folder))
     }
 
     /// Its content; `None` if there is no file.

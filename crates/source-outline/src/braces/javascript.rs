@@ -172,10 +172,7 @@ fn left_side(terms: &[Term<'_>]) -> Option<Named> {
     let (equals, colon) = (find(terms, Term::Sign(b'=')), find(terms, Term::Sign(b':')));
     let end = equals.or(colon)?;
     let before = &terms[..colon.map_or(end, |colon| colon.min(end))];
-    let before = match before {
-        [name @ .., Term::Sign(b'?' | b'!')] => name,
-        _ => before,
-    };
+    let before = if let [name @ .., Term::Sign(b'?' | b'!')] = before { name } else { before };
     let name = word(before, before.len().checked_sub(1)?)?;
     Some(name.named(VARIABLES.value_of(text(without_modifiers(before), 0)).unwrap_or("fn")))
 }

@@ -277,11 +277,8 @@ impl Indentation {
         while self.blocks.last().is_some_and(|block| block.0 > width.0) {
             self.blocks.pop();
         }
-        if self.blocks.last().copied().unwrap_or_default().0 == width.0 {
-            Ok(())
-        } else {
-            error("the indentation matches no block around it")
-        }
+        let is_as_block = self.blocks.last().copied().unwrap_or_default().0 == width.0;
+        if is_as_block { Ok(()) } else { error("the indentation matches no block around it") }
     }
 }
 

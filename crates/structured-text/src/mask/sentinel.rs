@@ -33,11 +33,8 @@ fn is_name(byte: u8) -> bool {
 pub(super) fn sentinels(text: &[u8]) -> Result<Vec<(Range<usize>, String)>, String> {
     let sentinel = |(start, name, is_closed): (usize, Range<usize>, bool)| {
         let shown = String::from_utf8_lossy(&text[name.clone()]).into_owned();
-        if is_closed && text[start..name.start] == *OPENER.as_bytes() {
-            Ok((start..name.end + 1, shown))
-        } else {
-            Err(shown)
-        }
+        let is_whole = is_closed && text[start..name.start] == *OPENER.as_bytes();
+        if is_whole { Ok((start..name.end + 1, shown)) } else { Err(shown) }
     };
     candidates(text).map(sentinel).collect()
 }

@@ -27,10 +27,8 @@ impl<'p> HunkHeader<'p> {
         }
         let rest = rest.strip_prefix(' ')?;
         let said = |text: &'p str| Some(text.trim()).filter(|text| !text.is_empty());
-        let (within, behind) = match rest.split_once("@@") {
-            Some((within, behind)) => (within.trim(), behind),
-            None => (rest.trim(), ""),
-        };
+        let (within, behind) = rest.split_once("@@").unwrap_or((rest, ""));
+        let within = within.trim();
         if let Some(numbers) = Self::numbers(within) {
             return Some(Self { heading: said(behind), ..numbers });
         }

@@ -130,9 +130,8 @@ impl<'p> Section<'p> {
             return Err(self.error(" is a binary patch").hint("only text can be patched; write the file another way"));
         }
         let modes = [self.old_mode, self.new_mode, self.index_mode];
-        if let Some(mode) =
-            modes.iter().flatten().find(|mode| !mode.starts_with("100") || mode.len() != EXECUTABLE.len())
-        {
+        let is_other = |mode: &&&str| !mode.starts_with("100") || mode.len() != EXECUTABLE.len();
+        if let Some(mode) = modes.iter().flatten().find(is_other) {
             let kind = if mode.starts_with("120") { "a symbolic link" } else { "no regular file" };
             return Err(self
                 .error(&format!(" is about {kind} (mode {mode})"))
@@ -233,10 +232,7 @@ impl HeaderName {
     /// Reads the rest of a line `---` or `+++`: the name, quoted or not, and perhaps a time.
     fn parse(text: &str) -> Self {
         let text = text.trim_end_matches('\r');
-        let name = match unquoted(text) {
-            Some((name, _)) => name,
-            None => without_time(text).trim().to_owned(),
-        };
+        let name = unquoted(text).map_or_else(|| without_time(text).trim().to_owned(), |(name, _)| name);
         let is_none = matches!(name.as_str(), "/dev/null" | "dev/null" | "a/dev/null" | "b/dev/null" | "NUL");
         Self { text: name, is_none }
     }

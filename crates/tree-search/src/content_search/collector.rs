@@ -99,10 +99,7 @@ impl Collector<'_> {
     }
 
     fn before(&self) -> usize {
-        match self.mode {
-            SearchMode::Lines { before, .. } => before,
-            _ => 0,
-        }
+        if let SearchMode::Lines { before, .. } = self.mode { before } else { 0 }
     }
 
     /// Whether the text of match `index`, or of context after it, can still be shown: the last

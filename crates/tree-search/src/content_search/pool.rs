@@ -367,10 +367,7 @@ pub(super) struct Merge {
 
 impl Merge {
     pub(super) fn new(keep: Keep, by_lines: bool) -> Self {
-        let newest = match keep {
-            Keep::Newest { limit } => Some(Newest::new(limit)),
-            _ => None,
-        };
+        let newest = if let Keep::Newest { limit } = keep { Some(Newest::new(limit)) } else { None };
         Self { keep, by_lines, newest, ..Self::default() }
     }
 

@@ -391,10 +391,7 @@ enum Input<'i> {
 }
 
 fn builder(query: &Query<'_>) -> SearcherBuilder {
-    let (before, after) = match query.mode {
-        SearchMode::Lines { before, after } => (before, after),
-        _ => (0, 0),
-    };
+    let (before, after) = if let SearchMode::Lines { before, after } = query.mode { (before, after) } else { (0, 0) };
     let mut builder = SearcherBuilder::new();
     builder
         .line_number(matches!(query.mode, SearchMode::Lines { .. }))
