@@ -4,18 +4,15 @@
 //! tool call goes through `dispatch`: admit, plan, approve, commit. `results` makes the result of what a tool returns.
 //! Nothing here touches a file or knows what a tool does.
 
-mod call;
 mod client_budget;
 mod concurrency;
 mod confirm;
 mod connection;
-mod disk_events;
 mod dispatch;
 mod event_log;
 mod handler;
 mod in_process;
 mod instructions;
-mod progress;
 mod results;
 mod roles;
 mod services;

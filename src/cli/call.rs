@@ -1,4 +1,5 @@
-//! `rootbound call`: one tool call without a client, to try, script and debug the server.
+//! `rootbound call`: one tool call without a client, to try, script and debug the server; and `rootbound tools`: the tools
+//! that a client would be offered, as a list for people or as the `tools/list` answer.
 //!
 //! Uses the same server as a client's call, over an in-memory transport.
 
@@ -12,7 +13,7 @@ use crate::{
     tools::{Selection, Toolbox, args::parse_exact},
 };
 
-use super::output::{fail, print};
+use super::{fail, print};
 
 /// Runs one tool and prints its text: answers to stdout with exit code 0, a tool's error to stderr
 /// with 1, arguments that cannot be understood with 2.
@@ -84,6 +85,34 @@ fn value(text: &str, kind: Option<&str>) -> Value {
     parse_exact(text).unwrap_or_else(|_| as_text())
 }
 
+/// Prints the complete `tools/list` answer, or a line for each tool.
+pub fn tools(server: Server, json: bool) -> ExitCode {
+    let list = match server::list_once(server) {
+        Ok(list) => list,
+        Err(why) => return fail(&why, 1),
+    };
+    if json {
+        return print(&format!("{list:#}"));
+    }
+    let text = |tool: &Value, key: &str| tool[key].as_str().unwrap_or_default().to_owned();
+    let lines: Vec<String> = list["tools"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(|tool| {
+            let rights = if tool["annotations"]["readOnlyHint"] == true { "reads" } else { "writes" };
+            format!("{:<8} {rights:<7} {}", text(tool, "name"), first_sentence(&text(tool, "description")))
+        })
+        .collect();
+    print(&lines.join("\n"))
+}
+
+/// The first sentence of a tool's description.
+fn first_sentence(text: &str) -> &str {
+    let end = text.find(". ").map(|dot| dot + 1).into_iter().chain(text.find('\n')).min();
+    text[..end.unwrap_or(text.len())].trim()
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -117,5 +146,12 @@ mod tests {
         }
         let beside = read(&["{\"pattern\":\"a b\"}", "path=src"]).unwrap_err();
         assert!(beside.contains("a JSON object holds all arguments") && beside.contains("=a b"), "{beside}");
+    }
+
+    #[test]
+    fn first_sentence_ends_at_full_stop_or_line_end() {
+        assert_eq!(first_sentence("Find files. More."), "Find files.");
+        assert_eq!(first_sentence("Matches *.rs files\nMore."), "Matches *.rs files");
+        assert_eq!(first_sentence("All."), "All.");
     }
 }

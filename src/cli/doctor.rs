@@ -16,7 +16,7 @@ use crate::{
     tools::{AnswerBudget, ReadBeforeWrite, Toolbox, answer::count},
 };
 
-use super::{index, output::print};
+use super::{index, print};
 
 /// The results of start-up.
 #[derive(Debug)]

@@ -11,7 +11,7 @@ use crate::{
     tools::{ErasedTool, Toolbox},
 };
 
-use super::output::{print, remark};
+use super::{print, remark};
 
 /// The name of the skill, and so of its folder.
 const SKILL: &str = "rootbound-files";

@@ -20,7 +20,7 @@ use crate::{
     },
 };
 
-use super::output::{TIME_LIMIT, age, report, with_bar};
+use super::{TIME_LIMIT, age, report, with_bar};
 
 /// Digits of a revision that are shown; `restore` accepts any unique prefix.
 const DIGITS: usize = 12;

@@ -25,7 +25,7 @@ use crate::{
     tools::answer::count,
 };
 
-use super::output::{age, fail, print, remark, with_bar};
+use super::{age, fail, print, remark, with_bar};
 
 /// How often the bar of a build grows.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);

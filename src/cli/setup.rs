@@ -40,7 +40,7 @@ use self::{
     server_list::ServerList,
 };
 
-use super::output::{fail, print};
+use super::{fail, print};
 
 /// How often a change is computed again because another program has changed the file since it was read.
 const ATTEMPTS: usize = 50;

@@ -16,7 +16,7 @@ use crate::{
     config::{BAD_CONFIGURATION, Config, StatsRequest},
 };
 
-use super::output::{fail, print};
+use super::{fail, print};
 
 /// Bytes that are read from a file at once.
 const BUFFER: usize = 256 << 10;

@@ -11,7 +11,7 @@ use etcetera::BaseStrategy as _;
 use self_sandbox::STARTED_AS;
 use text_file::nearest_name::{ONE_OF_FEW, did_you_mean, nearest_names};
 
-use super::{OptionRow, PREFIX, RawArgs, Source, former_names, host_path, options::options};
+use super::{OptionRow, PREFIX, RawArgs, Source, host_path, options::options, suggestion};
 
 /// Not options: the first is set by a launcher that starts the program, such as npm's; the second is a note of
 /// `rootbound setup` in the entry of a client.
@@ -92,7 +92,8 @@ impl Environment {
             let is_option = |name: &&str| name.starts_with(PREFIX) && !OTHER_VARIABLES.contains(name);
             let Some(name) = name.to_str().filter(is_option) else { continue };
             let Some(option) = options().find(|option| option.variable() == name) else {
-                if let Some(problem) = former_names::option(&name[PREFIX.len()..].to_lowercase().replace('_', "-")) {
+                if let Some(problem) = suggestion::former_option(&name[PREFIX.len()..].to_lowercase().replace('_', "-"))
+                {
                     problems.push(format!("{name} {problem}"));
                     continue;
                 }

@@ -12,10 +12,9 @@ use self_sandbox::{CommandWalls, Confine, ConfinedCommand};
 
 use super::{
     Environment, RawArgs, Source,
-    findings::Findings,
-    host_path,
-    host_path::real,
+    host_path::{self, real},
     options::{CONFINE, option},
+    raw::Findings,
     requests::KnownValues,
     roots::{self, RootArgs},
 };

@@ -137,7 +137,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        config::{CallRequest, Config, former_names, host_path},
+        config::{CallRequest, Config, host_path, suggestion},
         tools::ReadBeforeWrite,
     };
     use confined_fs::{Access, RootSpec};
@@ -328,7 +328,7 @@ mod tests {
         let file = folder.path().join("r.toml");
         let config = format!("--config={}", file.display());
         let is_option = |(name, _): &&(&str, &str)| name.starts_with("--");
-        for (name, next) in former_names::FORMER.iter().filter(is_option) {
+        for (name, next) in suggestion::FORMER.iter().filter(is_option) {
             let (flag, value) = name.split_once(' ').unwrap_or((name, "1"));
             let key = flag.trim_start_matches('-').replace('-', "_");
             #[expect(clippy::disallowed_methods, reason = "the test makes the file that is read")]
@@ -351,7 +351,7 @@ mod tests {
             }
         }
         let (commands, directory) = (|row: &&(&str, &str)| !is_option(row), environment());
-        for (name, next) in former_names::FORMER.iter().filter(commands) {
+        for (name, next) in suggestion::FORMER.iter().filter(commands) {
             for arguments in [
                 &[*name, "--log=loud"][..],
                 &["--log=loud", "--stage", name, "--to", "x"],

@@ -11,8 +11,7 @@ use crate::{
 };
 
 use super::{
-    Config, PER_ROLE, RawArgs, RawTable, RawValue, Role, Source, findings::nearest_or_all, host_path::real,
-    options::option,
+    Config, PER_ROLE, RawArgs, RawTable, RawValue, Role, Source, host_path::real, options::option, raw::nearest_or_all,
 };
 
 /// Reads the tables of `raw` against what the command line allows.

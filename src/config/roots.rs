@@ -1,21 +1,21 @@
 //! Which directories are offered, from `[NAME=]PATH[:ro][:untrusted][:optional]`, `[[root]]` tables and plain arguments.
 //!
 //! Decides names and access, and refuses directories that are too wide. It opens nothing: `Workspace::open` reports
-//! which of them do not exist.
+//! which of them do not exist. The policy options, for all directories or for one table, are read here as well: their
+//! spelling only; what a pattern means below a root is decided by the workspace.
 
 use std::{
     ffi::OsString,
-    path::{Path, PathBuf},
+    path::{Component, Path, PathBuf},
 };
 
 use confined_fs::{Access, PolicyRules, RootSpec};
 
 use super::{
-    Environment, RawValue,
-    findings::Findings,
-    host_path,
-    host_path::{is_file_system_root, names_of, real},
-    policy,
+    Config, Environment, RawArgs, RawValue,
+    host_path::{self, is_file_system_root, names_of, real},
+    options::option,
+    raw::Findings,
 };
 
 /// The directories as they were given, the plain arguments first.
@@ -45,12 +45,12 @@ pub(super) fn specs(args: &RootArgs<'_>, found: &mut Findings<'_>, unconfigured:
         specs.push(unnamed(environment.absolute(Path::new(directory), &environment.directory)));
     }
     for given in &args.roots {
-        let own = given.table.as_ref().map(|table| policy::rules(&table.own, &mut found.problems));
+        let own = given.table.as_ref().map(|table| policy_rules(&table.own, &mut found.problems));
         match parts(given) {
             Ok(RootText { name, path, read_only, untrusted, optional }) => {
                 let path = found.path(given, path);
                 if let Some(table) = &given.table {
-                    policy::host_paths(&table.own, &names_of(&path), environment.home.as_deref(), &mut found.problems);
+                    report_host_paths(&table.own, &names_of(&path), environment.home.as_deref(), &mut found.problems);
                 }
                 let policy = PolicyRules { untrusted, ..own.unwrap_or_default() };
                 specs.push(RootSpec { name, path, access: access(read_only), policy, optional });
@@ -245,6 +245,57 @@ fn component(part: &str) -> Result<(), String> {
         "" => Err("an empty component".to_owned()),
         "." | ".." => Err(format!("{part:?}")),
         _ => part.chars().find(|c| !allowed(*c)).map_or(Ok(()), |odd| Err(format!("{odd:?}"))),
+    }
+}
+
+/// The rules in `raw`; each invalid pattern is a problem.
+pub(super) fn policy_rules(raw: &RawArgs, problems: &mut Vec<String>) -> PolicyRules {
+    let mut globs = |flag: &str| -> Vec<String> {
+        for given in raw.of_all_sources(flag) {
+            if let Err(why) = PolicyRules::check(&given.text) {
+                problems.push(format!("{} pattern {:?} {why}", given.origin(), given.text));
+            }
+        }
+        raw.texts(flag)
+    };
+    let (deny, allow_secret, protect) = (globs("deny"), globs("allow-secret"), globs("protect"));
+    let (allow_protected, hide) = (globs("allow-protected"), globs("hide"));
+    let mut read = Config::default();
+    raw.apply(option("secrets"), &mut read, problems);
+    let secrets = read.workspace.policy.secrets;
+    PolicyRules { deny, allow_secret, protect, allow_protected, hide, secrets, untrusted: false }
+}
+
+/// The options that take patterns.
+const PATTERNS: [&str; 5] = ["deny", "allow-secret", "protect", "allow-protected", "hide"];
+
+/// Reports each pattern in `raw` that names a path of the host, which would never match: a pattern with a leading
+/// slash begins at the root. A pattern that begins with the path of a root, or of the home directory, is taken for
+/// a host path unless the root has an entry with its first name.
+///
+/// `/` counts as neither: it is the home directory of a process that has none.
+pub(super) fn report_host_paths(raw: &RawArgs, roots: &[PathBuf], home: Option<&Path>, problems: &mut Vec<String>) {
+    for given in PATTERNS.into_iter().flat_map(|flag| raw.of_all_sources(flag)) {
+        let pattern = Path::new(&given.text);
+        let first = pattern.components().find(|part| matches!(part, Component::Normal(_)));
+        if !pattern.is_absolute()
+            || first.is_some_and(|first| roots.iter().any(|root| host_path::holds(root, first.as_ref())))
+        {
+            continue;
+        }
+        let is_named = |directory: &Path| directory.parent().is_some();
+        let why = if let Some(below) =
+            roots.iter().filter(|root| is_named(root)).find_map(|root| pattern.strip_prefix(root).ok())
+        {
+            let below = below.display().to_string().replace(std::path::MAIN_SEPARATOR, "/");
+            format!("it is a path of this machine, but a pattern begins at the root: write /{below}")
+        } else if home.is_some_and(|home| is_named(home) && pattern.starts_with(home)) {
+            "it is a path of this machine outside of the directories offered, which no call reaches: remove it"
+                .to_owned()
+        } else {
+            continue;
+        };
+        problems.push(format!("{} pattern {:?} would never match as it is meant: {why}", given.origin(), given.text));
     }
 }
 

@@ -16,8 +16,8 @@ use crate::{
 };
 
 use super::{
-    Action, Config, Environment, EventsOptions, RawArgs, RawValue, Source, findings::Findings, host_path, lsp,
-    options::options, policy, roles, roots,
+    Action, Config, Environment, EventsOptions, RawArgs, RawValue, Source, host_path, lsp, options::options,
+    raw::Findings, roles, roots,
 };
 
 /// Validates `raw`. `file` is the path of the configuration file, if there is one.
@@ -48,7 +48,7 @@ pub(super) fn config(
     config.workspace.ignore.extra = raw.texts("ignore");
     let untrusted = config.workspace.policy.untrusted;
     // The table has set `untrusted`; the lists are read here, each pattern checked.
-    let policy = PolicyRules { untrusted, ..policy::rules(raw, &mut found.problems) };
+    let policy = PolicyRules { untrusted, ..roots::policy_rules(raw, &mut found.problems) };
     for given in raw.of_all_sources("ignore") {
         // One by one, so that a problem names the place where its pattern was given.
         let one = IgnoreRules { extra: vec![given.text.clone()], no_default: true };
@@ -70,7 +70,7 @@ pub(super) fn config(
     let roots = roots::specs(&args, &mut found, &mut config.server.unconfigured);
     let paths: Vec<PathBuf> = roots.iter().flat_map(|root| host_path::names_of(&root.path)).collect();
     // With the real path, too: a person may copy either.
-    policy::host_paths(raw, &paths, environment.home.as_deref(), &mut found.problems);
+    roots::report_host_paths(raw, &paths, environment.home.as_deref(), &mut found.problems);
     for (what, path) in [("the audit file", &config.audit.file), ("--events", &config.events.path)] {
         let Some(folder) = path.as_deref().and_then(Path::parent) else { continue };
         found.problems.extend(not_separate(folder, &roots).map(|why| format!("the folder of {what}: {why}")));

@@ -24,7 +24,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::tools::{Kind, ToolError};
 
-use super::{disk_events::DiskEvents, services::Services, threads::Pools};
+use super::{services::Services, threads::Pools, waiting::DiskEvents};
 
 /// Light calls (reads, listings, edits) that run at the same time.
 pub(super) const MAX_LIGHT_CALLS: usize = 16;
