@@ -27,14 +27,13 @@ mod write;
 
 use text_file::nearest_name::{ONE_OF_FEW, nearest_names};
 
-use call::{
-    alias, answer_budget, decode_memory, destination, hidden_note, introduced_problems, match_words, omissions, paging,
-    plan, read_before_write, shown_diff,
-};
 pub(crate) use call::{answer, args, context, context::MAX_SEARCH_FILE_SIZE, fence};
+use call::{
+    answer_budget, decode_memory, destination, hidden_note, introduced_problems, match_words, omissions, paging, plan,
+    read_before_write, shown_diff, tool,
+};
 
 pub use call::{
-    alias::{Alias, FlagValue},
     answer::{Answer, Content, FileLink},
     answer_budget::{AnswerBudget, TextUnit},
     context::{
@@ -45,7 +44,7 @@ pub use call::{
     error::{Kind, ToolError},
     paths::ExistingKind,
     plan::{Change, EndReason, Fingerprint, Look, Plan, Preview, Wait},
-    tool::{Group, Spec, Tool},
+    tool::{Alias, FlagValue, Group, Spec, Tool},
 };
 pub use resources::Operation;
 

@@ -1,7 +1,7 @@
 //! `rootbound setup`: puts this server into the configuration file of a client, or shows how.
 //!
 //! Without `--write` or `--remove` nothing is changed. A file is changed whole and atomically, and only the part that is
-//! ours: see `json_document`, `toml_document` and `yaml_list`. Limits: JSON with comments and trailing commas is
+//! ours: see `json_document`, `server_list` and `own_tools`. Limits: JSON with comments and trailing commas is
 //! accepted for every client, also for one that does not; lists of tools in YAML are edited by their lines.
 
 mod client_file;
@@ -19,8 +19,6 @@ mod plan;
 mod properties;
 mod records;
 mod server_list;
-mod toml_document;
-mod yaml_list;
 
 use std::{
     io::{self, IsTerminal as _, Write as _},

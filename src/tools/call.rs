@@ -1,6 +1,5 @@
 //! What every tool's call works with: its context, arguments and paths, and the answer, plan or error that it comes to.
 
-pub(crate) mod alias;
 pub(crate) mod answer;
 pub(crate) mod answer_budget;
 pub(crate) mod args;
@@ -20,3 +19,4 @@ pub(crate) mod plan;
 pub(crate) mod read_before_write;
 pub(crate) mod shown_diff;
 pub(crate) mod tool;
+mod unknown_argument;

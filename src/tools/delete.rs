@@ -10,10 +10,10 @@ use crate::session::Cost;
 
 use super::{
     Alias, Answer, CallContext, Change, ExistingKind, Group, Plan, Preview, Spec, Tool, ToolError,
-    alias::PATH_ALIASES,
     answer::{count, noted},
     commit::{self, Undoable},
     read_before_write,
+    tool::PATH_ALIASES,
 };
 
 pub(crate) struct Delete;

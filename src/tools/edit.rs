@@ -5,7 +5,6 @@
 
 mod cells;
 mod entry;
-mod failures;
 mod file_edit;
 mod files;
 mod glob_files;
@@ -13,7 +12,6 @@ mod lines;
 mod no_match;
 mod places;
 mod report;
-mod search;
 
 use std::sync::Arc;
 
@@ -23,11 +21,10 @@ use serde::Deserialize;
 use confined_fs::RevisionPrefix;
 
 use super::{
-    Alias, CallContext, ExistingKind, Group, Kind, Plan, Spec, Tool, ToolError,
-    alias::PATH_ALIASES,
-    args,
+    Alias, CallContext, ExistingKind, Group, Kind, Plan, Spec, Tool, ToolError, args,
     read::{CopiedText, TextSource},
     read_before_write,
+    tool::PATH_ALIASES,
 };
 use entry::{EditEntry, EntryChange, LinesEdit, TextEdit};
 use file_edit::FileEdit;

@@ -12,8 +12,8 @@ use confined_fs::stop::StopReason;
 
 use super::{
     Alias, CallContext, Group, Plan, Spec, Tool, ToolError,
-    alias::{LISTING_ALIASES, PATH_ALIASES},
     answer::fitted,
+    tool::{LISTING_ALIASES, PATH_ALIASES},
 };
 use render::Output;
 pub(in crate::tools) use request::below_prefix;

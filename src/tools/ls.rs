@@ -14,9 +14,9 @@ use serde::Deserialize;
 
 use super::{
     Answer, CallContext, ExistingKind, Group, Plan, Spec, Tool, ToolError,
-    alias::{LISTING_ALIASES, PATH_ALIASES},
     answer::count,
     paging,
+    tool::{LISTING_ALIASES, PATH_ALIASES},
 };
 use entry::{Facts, ListedEntry, Output};
 use tree::{ListRequest, MAX_RESULTS, Sort};

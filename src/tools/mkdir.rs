@@ -10,9 +10,9 @@ use crate::session::{Cost, history::Effect};
 
 use super::{
     Answer, CallContext, Change, Group, Plan, Preview, Spec, Tool, ToolError,
-    alias::PATH_ALIASES,
     answer::count,
     commit::{self, Undoable},
+    tool::PATH_ALIASES,
 };
 
 pub(crate) struct Mkdir;

@@ -13,7 +13,7 @@ use confined_fs::{AccessErrorKind, escape_controls, escape_name};
 
 use super::{
     Alias, Answer, CallContext, Content, ExistingKind, FileLink, Group, Kind, Plan, Spec, Tool, ToolError,
-    alias::PATH_ALIASES, answer::count, context::shown,
+    answer::count, context::shown, tool::PATH_ALIASES,
 };
 
 /// Files in one call.

@@ -21,8 +21,8 @@ mod window;
 
 use super::{
     Alias, Answer, CallContext, Group, Plan, Spec, Tool, ToolError,
-    alias::{LINE_ALIASES, PATH_ALIASES},
     answer::try_fitted,
+    tool::{LINE_ALIASES, PATH_ALIASES},
 };
 pub(in crate::tools) use copied_text::{CopiedText, TextSource};
 use one_file::{Shown, read_one};

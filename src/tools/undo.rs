@@ -3,7 +3,6 @@
 //! A second plain undo goes one change further back, and `to=redo` takes the last plain undo back. An undo to a
 //! checkpoint is one change on the list like any other: a plain undo takes it back.
 
-mod disk;
 mod plan;
 mod planner;
 pub(crate) mod restore;
@@ -22,13 +21,13 @@ use crate::session::{Cost, history::Effect};
 
 use super::{
     Answer, CallContext, Change, Group, Kind, Plan, Preview, Spec, Tool, ToolError,
-    alias::PATH_ALIASES,
     answer::count,
     commit::Undoable,
     context::{PathReference, shown},
     fence::fenced,
     introduced_problems::{self, ChangedText, IntroducedProblems},
     shown_diff::ShownDiff,
+    tool::PATH_ALIASES,
 };
 use plan::{Output, PlannedReturn};
 use planner::SkippedPath;

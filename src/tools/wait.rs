@@ -4,8 +4,6 @@
 //! wait shows does not count as read for an edit: it is a part of a file that others are writing.
 
 mod file_tail;
-mod new_lines;
-mod new_names;
 mod pending;
 mod report;
 mod request;
@@ -14,7 +12,7 @@ mod state;
 use report::Output;
 use request::{Args, WaitRequest};
 
-use super::{Alias, CallContext, FlagValue, Group, Plan, Spec, Tool, ToolError, alias::PATH_ALIASES};
+use super::{Alias, CallContext, FlagValue, Group, Plan, Spec, Tool, ToolError, tool::PATH_ALIASES};
 
 pub(crate) struct WaitFor;
 

@@ -17,13 +17,13 @@ use crate::session::{ALL_LINES, Cost};
 use super::{
     Alias, Answer, CallContext, Change, ExistingKind, Fingerprint, FlagValue, Group, Kind, Plan, Preview, Spec, Tool,
     ToolError,
-    alias::PATH_ALIASES,
     answer::{count, noted},
     args,
     commit::{self, Rewrite},
     introduced_problems::{ChangedText, IntroducedProblems},
     read_before_write,
     shown_diff::{self, ShownDiff},
+    tool::PATH_ALIASES,
 };
 use content::{Appended, NewContent, fits_notebook, line_count};
 use write_request::{AppendAt, Facts, Mode, Output, WriteRequest, exists};

@@ -10,9 +10,8 @@ use serde_json::{Value, json};
 use super::{
     clients::Format,
     entry::{ServerEntry, is_ours},
-    json_document,
+    json_document, own_tools,
     server_list::ServerList,
-    yaml_list,
 };
 
 /// White space and comments that JSON with comments has between two parts.
@@ -243,8 +242,8 @@ proptest! {
 
     #[test]
     fn yaml_off_then_on_is_the_identity(text in yaml_document()) {
-        let (edited, names) = yaml_list::off(&text, "tools", &["ls", "glob"]).expect("a list");
+        let (edited, names) = own_tools::items_off(&text, "tools", &["ls", "glob"]).expect("a list");
         prop_assert_eq!(names.is_empty(), edited == text);
-        prop_assert_eq!(yaml_list::on(&edited), text);
+        prop_assert_eq!(own_tools::items_on(&edited), text);
     }
 }

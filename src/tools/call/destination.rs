@@ -3,7 +3,7 @@
 
 use confined_fs::{Base, FileKind, Revision, Tree, WorkspacePath, WritablePath};
 
-use super::{alias::Alias, context::CallContext, error::ToolError, plan::Fingerprint, read_before_write};
+use super::{context::CallContext, error::ToolError, plan::Fingerprint, read_before_write, tool::Alias};
 
 /// Spellings of `source` and `destination`.
 pub(crate) const ALIASES: &[Alias] = &[

@@ -15,10 +15,9 @@ use super::{
         fence::fenced,
         shown_diff::{self, ShownDiff},
     },
-    disk::DiskOfCall,
     planner::{SkippedPath, UndoPlanner, skipped_headline},
     since::ChangesSince,
-    virtual_tree::TreeChange,
+    virtual_tree::{DiskOfCall, TreeChange},
 };
 use crate::session::{Cost, RootBytes};
 

@@ -10,8 +10,7 @@ use confined_fs::{EntryState, FileKind, FileState, NewDirectory, Revision, TreeP
 
 use super::{
     super::{answer::count, commit::ChangedPart},
-    disk::DiskOfCall,
-    virtual_tree::{VirtualNode, VirtualTree},
+    virtual_tree::{DiskOfCall, VirtualNode, VirtualTree},
 };
 use crate::session::history::{Effect, FormerEntry, UndoableChange};
 

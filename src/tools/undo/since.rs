@@ -10,7 +10,7 @@ use confined_fs::{EntryState, FileState, Revision, Workspace, WorkspacePath};
 
 use super::{
     super::{CallContext, Kind, ToolError, commit::ChangedPart, context::shown, read_before_write::SOMEBODY},
-    disk::DiskOfCall,
+    virtual_tree::DiskOfCall,
 };
 use crate::session::history::{Effect, FormerEntry, JournalRecord, MadeChange, RecordKind, UndoableChange};
 

@@ -13,11 +13,9 @@ use crate::session::WaitMark;
 use super::{
     super::{Answer, CallContext, EndReason, Kind, Look, Plan, ToolError, Wait, fence::FENCE},
     file_tail::{Advance, FileTail, RawLine, lines_of_revision},
-    new_lines::{KeepLines, NewLines},
-    new_names::DirectoryNames,
     report::{Outcome, Report, WaitResult},
     request::{NewFrom, Until, WaitRequest},
-    state::{Before, Observed, PendingWait, observe},
+    state::{Before, DirectoryNames, KeepLines, NewLines, Observed, PendingWait, observe},
 };
 
 /// How long a last line without a line break stays as it is until it counts: a prompt, or the last words of a program.

@@ -6,10 +6,9 @@ use text_file::{
     shorten,
 };
 
-use super::super::{
-    alias::Alias,
+use super::{
     error::{Kind, ToolError},
-    tool::Spec,
+    tool::{Alias, Spec},
 };
 
 /// The error for the argument `given`, which is neither one of `properties` nor another spelling of one.
