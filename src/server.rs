@@ -12,7 +12,6 @@ mod dispatch;
 mod event_log;
 mod handler;
 mod in_process;
-mod instructions;
 mod results;
 mod roles;
 mod services;

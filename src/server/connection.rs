@@ -20,8 +20,7 @@ use tree_search::PathIndex;
 use super::{
     dispatch::Dispatcher,
     handler::{Handler, ListenService},
-    instructions,
-    roles::{RoleParts, Served},
+    roles::{RoleParts, Served, instructions_text},
     services::Services,
     stdio::{OutputQueue, SafeStdio},
     threads::log_panics,
@@ -44,7 +43,7 @@ pub struct Server {
 impl Server {
     /// A server of `services`.
     pub fn new(services: Services) -> Self {
-        let text = || instructions::text(&services.toolbox, &services.workspace);
+        let text = || instructions_text(&services.toolbox, &services.workspace);
         let instructions = services.options.unconfigured.clone().unwrap_or_else(text);
         Self::with_instructions(services, instructions)
     }

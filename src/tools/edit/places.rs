@@ -217,8 +217,6 @@ fn without_roots(text: &str, roots: &[String], instead: &str) -> Option<String> 
 
 #[cfg(test)]
 mod tests {
-    use crate::tools::edit::places::without_roots;
-
     use super::without_roots;
 
     #[test]

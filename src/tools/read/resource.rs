@@ -10,9 +10,9 @@ use crate::session::ALL_LINES;
 
 use super::{
     super::{AnswerBudget, CallContext, Content, Kind, ToolError, fence::fence},
-    one_file::section,
     open::{Format, Opened, Source, open},
     request::FileRequest,
+    section,
 };
 
 /// Bytes of the longest text of a resource, where `--max-output` does not say it: some 250,000 tokens. The limits of

@@ -6,7 +6,7 @@ use super::{
     super::{
         Answer, AnswerBudget, Blocking, CallContext, Content, Kind, ToolError, answer::count, answer_budget::fair_share,
     },
-    one_file::{Shown, read_one},
+    Shown, read_one,
     request::{Args, FileRequest},
     section::{FileOutput, Output, ReadRecord, ShownImage, Totals},
 };
