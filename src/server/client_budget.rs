@@ -13,25 +13,16 @@ use crate::tools::{AnswerBudget, LongestWait, Settings, TextUnit, WaitBound};
 
 /// One client, or several that do the same.
 #[derive(Debug)]
-pub(crate) struct ClientRow {
-    pub(crate) title: &'static str,
+struct ClientRow {
+    title: &'static str,
     /// Beginnings of `clientInfo.name`. Case, separators and versions do not matter.
     names: &'static [&'static str],
     /// Whether it is this client only if a directory is offered under this name, as others have its name, too.
     below: Option<&'static str>,
     /// The largest answer that arrives unchanged.
-    pub(crate) budget: AnswerBudget,
-    /// The effect of a larger answer.
-    #[cfg_attr(not(test), expect(dead_code, reason = "docs/clients.md has it"))]
-    pub(crate) beyond: &'static str,
-    /// Where that is from.
-    #[cfg_attr(not(test), expect(dead_code, reason = "the documentation has it, which a test compares"))]
-    pub(crate) source: &'static str,
+    budget: AnswerBudget,
     /// After how many seconds it ends a call, unless a person configures it otherwise.
-    pub(crate) call_seconds: u64,
-    /// Where that is from.
-    #[cfg_attr(not(test), expect(dead_code, reason = "the documentation has it, which a test compares"))]
-    pub(crate) call_source: &'static str,
+    call_seconds: u64,
 }
 
 const fn text(unit: TextUnit, limit: usize) -> AnswerBudget {
@@ -39,7 +30,7 @@ const fn text(unit: TextUnit, limit: usize) -> AnswerBudget {
 }
 
 /// The clients that are known; the first row that fits counts.
-pub(crate) static CLIENTS: &[ClientRow] = &[
+static CLIENTS: &[ClientRow] = &[
     ClientRow {
         title: "Codex",
         names: &["codex"],
@@ -47,10 +38,7 @@ pub(crate) static CLIENTS: &[ClientRow] = &[
         // It cuts what it sends to the model: the content blocks as JSON, under a line with the time that the call
         // took. It says nothing of the model, and so of its unit: 10,000 bytes, or 10,000 tokens of four bytes.
         budget: text(TextUnit::JsonBytes, 9_500),
-        beyond: "cuts the middle out at 10,000 bytes or tokens, as the model counts",
-        source: "https://github.com/openai/codex/issues/7906",
         call_seconds: 60,
-        call_source: "https://developers.openai.com/codex/mcp",
     },
     ClientRow {
         title: "Claude Code",
@@ -58,12 +46,8 @@ pub(crate) static CLIENTS: &[ClientRow] = &[
         below: None,
         // A fifth is left free, as tokens are only estimated here.
         budget: text(TextUnit::Tokens, 20_000),
-        beyond: "refuses more than 25,000 tokens, and moves more than 50,000 characters out of the conversation",
-        // The characters were found with version 2.1.332 and texts of 49,900 and 50,100.
-        source: "https://code.claude.com/docs/en/mcp#mcp-output-limits-and-warnings",
         // The default of `MCP_TOOL_TIMEOUT`: 100,000,000 milliseconds.
         call_seconds: 100_000,
-        call_source: "https://code.claude.com/docs/en/mcp",
     },
     ClientRow {
         title: "Gemini CLI",
@@ -71,22 +55,15 @@ pub(crate) static CLIENTS: &[ClientRow] = &[
         below: None,
         // It wraps the text in two lines before it counts.
         budget: text(TextUnit::Characters, 39_000),
-        beyond: "cuts the middle out at 40,000 characters",
-        // Found with version 0.61.0 and texts of 39,000 and 40,001 characters.
-        source: "https://github.com/google-gemini/gemini-cli",
         call_seconds: 600,
-        call_source: "https://github.com/google-gemini/gemini-cli/blob/main/docs/tools/mcp-server.md",
     },
     ClientRow {
         title: "opencode, Kilo Code",
         names: &["opencode", "kilo"],
         below: None,
         budget: text(TextUnit::BytesOfLines, 49_000),
-        beyond: "keeps the beginning, and moves all of it out of the conversation, at 51,200 bytes or 2,000 lines",
-        source: "https://github.com/anomalyco/opencode/pull/23770",
         // The time that `rootbound setup` writes.
         call_seconds: 60,
-        call_source: "https://opencode.ai/docs/mcp-servers",
     },
     ClientRow {
         title: "Copilot CLI",
@@ -94,10 +71,7 @@ pub(crate) static CLIENTS: &[ClientRow] = &[
         below: None,
         // Found with version 1.0.102 and texts of 20,400 and 20,500 bytes.
         budget: text(TextUnit::Bytes, 20_000),
-        beyond: "moves more than 20,480 bytes out of the conversation, with the data of `--structured-output`",
-        source: "https://github.com/github/copilot-sdk/issues/1091",
         call_seconds: 60,
-        call_source: "https://github.com/github/copilot-cli",
     },
     ClientRow {
         title: "Qwen Code",
@@ -106,10 +80,7 @@ pub(crate) static CLIENTS: &[ClientRow] = &[
         below: None,
         // Found with version 0.24.4; a line break at the end begins a line. A character is a byte at least.
         budget: text(TextUnit::BytesOfLines, 24_500),
-        beyond: "cuts the middle out at 25,000 characters or 1,000 lines",
-        source: "https://github.com/QwenLM/qwen-code/discussions/12791",
         call_seconds: 60,
-        call_source: "https://github.com/QwenLM/qwen-code",
     },
     ClientRow {
         title: "Claude Desktop",
@@ -117,10 +88,7 @@ pub(crate) static CLIENTS: &[ClientRow] = &[
         below: None,
         // 600 KiB of images are 819,200 characters of base64. The text, the data and the facts have to fit, too.
         budget: AnswerBudget { image_bytes: 600 << 10, ..text(TextUnit::JsonBytes, 90_000) },
-        beyond: "refuses more than 1,048,576 characters, images in base64 included",
-        source: "https://github.com/jlowin/fastmcp/issues/1036",
         call_seconds: 60,
-        call_source: "https://github.com/anthropics/claude-code/issues/22542",
     },
     ClientRow {
         title: "DeerFlow",
@@ -129,11 +97,8 @@ pub(crate) static CLIENTS: &[ClientRow] = &[
         below: Some("/mnt/user-data"),
         // It makes each relative path that exists some 25 characters longer, and counts after that.
         budget: text(TextUnit::CharactersWithPaths, 11_000),
-        beyond: "moves more than 12,000 characters out of the conversation, after it has rewritten paths",
-        source: "https://github.com/bytedance/deer-flow/blob/main/backend/packages/harness/deerflow/mcp/tools.py",
         // It has no limit of its own: this is the one that `rootbound setup` writes.
         call_seconds: 60,
-        call_source: "https://github.com/bytedance/deer-flow/blob/main/backend/packages/harness/deerflow/mcp/tools.py",
     },
 ];
 
@@ -281,6 +246,56 @@ mod tests {
         );
     }
 
+    /// What docs/clients.md has of a client besides its row: the effect of a larger answer and where that is from, and where
+    /// the time of a call is from.
+    fn in_the_page(title: &str) -> [&'static str; 3] {
+        match title {
+            "Codex" => [
+                "cuts the middle out at 10,000 bytes or tokens, as the model counts",
+                "https://github.com/openai/codex/issues/7906",
+                "https://developers.openai.com/codex/mcp",
+            ],
+            "Claude Code" => [
+                "refuses more than 25,000 tokens, and moves more than 50,000 characters out of the conversation",
+                // The characters were found with version 2.1.332 and texts of 49,900 and 50,100.
+                "https://code.claude.com/docs/en/mcp#mcp-output-limits-and-warnings",
+                "https://code.claude.com/docs/en/mcp",
+            ],
+            "Gemini CLI" => [
+                "cuts the middle out at 40,000 characters",
+                // Found with version 0.61.0 and texts of 39,000 and 40,001 characters.
+                "https://github.com/google-gemini/gemini-cli",
+                "https://github.com/google-gemini/gemini-cli/blob/main/docs/tools/mcp-server.md",
+            ],
+            "opencode, Kilo Code" => [
+                "keeps the beginning, and moves all of it out of the conversation, at 51,200 bytes or 2,000 lines",
+                "https://github.com/anomalyco/opencode/pull/23770",
+                "https://opencode.ai/docs/mcp-servers",
+            ],
+            "Copilot CLI" => [
+                "moves more than 20,480 bytes out of the conversation, with the data of `--structured-output`",
+                "https://github.com/github/copilot-sdk/issues/1091",
+                "https://github.com/github/copilot-cli",
+            ],
+            "Qwen Code" => [
+                "cuts the middle out at 25,000 characters or 1,000 lines",
+                "https://github.com/QwenLM/qwen-code/discussions/12791",
+                "https://github.com/QwenLM/qwen-code",
+            ],
+            "Claude Desktop" => [
+                "refuses more than 1,048,576 characters, images in base64 included",
+                "https://github.com/jlowin/fastmcp/issues/1036",
+                "https://github.com/anthropics/claude-code/issues/22542",
+            ],
+            "DeerFlow" => [
+                "moves more than 12,000 characters out of the conversation, after it has rewritten paths",
+                "https://github.com/bytedance/deer-flow/blob/main/backend/packages/harness/deerflow/mcp/tools.py",
+                "https://github.com/bytedance/deer-flow/blob/main/backend/packages/harness/deerflow/mcp/tools.py",
+            ],
+            title => panic!("{title} has no text for docs/clients.md"),
+        }
+    }
+
     #[test]
     #[expect(clippy::disallowed_methods, reason = "the documentation is no file of a workspace")]
     fn clients_page_has_each_row() {
@@ -293,7 +308,8 @@ mod tests {
         let mut expected = String::from(
             "\n| client | known by | an answer holds | the client | from | ends a call after | from |\n|---|---|---|---|---|---|---|\n",
         );
-        for ClientRow { title, names, below, budget, beyond, source, call_seconds, call_source } in CLIENTS {
+        for ClientRow { title, names, below, budget, call_seconds } in CLIENTS {
+            let [beyond, source, call_source] = in_the_page(title);
             let below = below.map_or_else(String::new, |below| format!(", and a directory called `{below}/…`"));
             let names = names.join("`, `");
             let _ = writeln!(
