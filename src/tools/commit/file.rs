@@ -52,7 +52,7 @@ pub(in crate::tools) fn rewrite<R: Rewrite>(
             (base, _) => lock.guard(base),
         };
         let committed = match guard {
-            Ok(guard) => try_commit(cx, guard, tool, Undoable::Yes, planned.bytes(), own)?,
+            Ok(guard) => commit_file(cx, guard, tool, Undoable::Yes, planned.bytes(), own)?,
             Err(error) => Err(error),
         };
         let error = match committed {
@@ -79,20 +79,9 @@ pub(in crate::tools) fn rewrite<R: Rewrite>(
         .hint("nothing was written by this call; repeat it"))
 }
 
-/// Makes `bytes` the content of the file that `guard` holds, and counts it as seen.
+/// Makes `bytes` the content of the file that `guard` holds, and counts it as seen. An error of the commit itself, where the
+/// file may be what it was, is inside.
 pub(in crate::tools) fn commit_file(
-    cx: &CallContext,
-    guard: WriteGuard<'_>,
-    tool: &'static str,
-    undoable: Undoable,
-    bytes: &[u8],
-    approval: Approval,
-) -> Result<(Committed, Option<String>), ToolError> {
-    Ok(try_commit(cx, guard, tool, undoable, bytes, approval)??)
-}
-
-/// As [`commit_file`], with an error of the commit itself inside, where the file may be what it was.
-fn try_commit(
     cx: &CallContext,
     mut guard: WriteGuard<'_>,
     tool: &'static str,

@@ -99,7 +99,7 @@ pub(in crate::tools) fn commit_files(
         let guard =
             WriteGuard::acquire_within(&cx.workspace, target.clone(), *base, &cx.wait_limit())?.with_mode(*mode);
         let guard = guard.with_former_content(*former);
-        let (Committed { path, revision, .. }, note) = commit_file(cx, guard, tool, undoable, bytes, approval)?;
+        let (Committed { path, revision, .. }, note) = commit_file(cx, guard, tool, undoable, bytes, approval)??;
         return Ok(CommittedFiles {
             files: vec![(path, Some(revision))],
             notes: note.into_iter().collect(),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use confined_fs::{EntryState, NewDirectory, Node, Revision, Tree, TreePosition, WorkspacePath};
 
 use crate::{
-    audit::{ChangeLog, RecordedContent},
+    audit::RecordedContent,
     session::{ChangeKind, CommittedChange, EntryKind, history::FormerEntry},
 };
 
@@ -27,7 +27,7 @@ pub(in crate::tools) fn record_written(
         log.file(path, before, Some(after));
     }
     let kind = if before.is_some() { ChangeKind::Written } else { ChangeKind::Created };
-    report(cx, made_directories(tool, made), change(tool, kind, EntryKind::File, path, Some(after)));
+    report(cx, tool, made_directories(made).chain([change(kind, EntryKind::File, path, Some(after))]));
 }
 
 pub(in crate::tools) fn record_directories(cx: &CallContext, tool: &'static str, made: &[NewDirectory]) {
@@ -36,14 +36,13 @@ pub(in crate::tools) fn record_directories(cx: &CallContext, tool: &'static str,
             log.other(directory.path(), "directory");
         }
     }
-    report(cx, made_directories(tool, made), None);
+    report(cx, tool, made_directories(made));
 }
 
 /// The innermost `removed` of the directories that a change had made were removed again.
 pub(in crate::tools) fn record_unmade(cx: &CallContext, tool: &'static str, made: &[NewDirectory], removed: usize) {
     let gone = made.iter().rev().take(removed);
-    let gone = gone.map(|one| change(tool, ChangeKind::Deleted, EntryKind::Directory, one.path(), None));
-    report(cx, gone, None);
+    report(cx, tool, gone.map(|one| change(ChangeKind::Deleted, EntryKind::Directory, one.path(), None)));
 }
 
 /// A tree was moved to `to`, where a file with the content `over` was, below the directories `made` for it.
@@ -68,8 +67,8 @@ pub(in crate::tools) fn record_moved(
         Node::File(stat) => read(to, stat.size),
         _ => None,
     };
-    let moved = change(tool, ChangeKind::Moved, entry_kind(tree.node()), to, content);
-    report(cx, made_directories(tool, made), CommittedChange { from: Some(tree.top().clone()), ..moved });
+    let moved = change(ChangeKind::Moved, entry_kind(tree.node()), to, content);
+    report(cx, tool, made_directories(made).chain([CommittedChange { from: Some(tree.top().clone()), ..moved }]));
     let Some(log) = &cx.changes else { return };
     for ((old, entry), (new, _)) in tree.paths().zip(tree.paths_at(to)) {
         match &entry.node {
@@ -84,8 +83,9 @@ pub(in crate::tools) fn record_moved(
                 log.file(&new, over, content);
             }
             node => {
-                record_other(log, &old, node);
-                record_other(log, &new, node);
+                let what = if matches!(node, Node::Directory(_)) { "directory" } else { "link" };
+                log.other(&old, what);
+                log.other(&new, what);
             }
         }
     }
@@ -114,10 +114,10 @@ pub(in crate::tools) fn record_entries(
             EntryState::Link(_) => (EntryKind::Link, None),
         };
         let change = match are {
-            EntriesAre::Gone => change(tool, ChangeKind::Deleted, entry, top, None),
-            EntriesAre::There => change(tool, ChangeKind::Created, entry, top, revision),
+            EntriesAre::Gone => change(ChangeKind::Deleted, entry, top, None),
+            EntriesAre::There => change(ChangeKind::Created, entry, top, revision),
         };
-        report(cx, made_directories(tool, made), change);
+        report(cx, tool, made_directories(made).chain([change]));
     }
     let Some(log) = &cx.changes else { return };
     for (path, entry) in TreePosition::paths_at(top, entries.iter().map(|entry| &entry.position)).zip(entries) {
@@ -130,10 +130,6 @@ pub(in crate::tools) fn record_entries(
     }
 }
 
-fn record_other(log: &ChangeLog, path: &WorkspacePath, node: &Node) {
-    log.other(path, if matches!(node, Node::Directory(_)) { "directory" } else { "link" });
-}
-
 fn entry_kind(node: &Node) -> EntryKind {
     match node {
         Node::Directory(_) => EntryKind::Directory,
@@ -142,30 +138,19 @@ fn entry_kind(node: &Node) -> EntryKind {
     }
 }
 
-fn made_directories(tool: &'static str, made: &[NewDirectory]) -> impl Iterator<Item = CommittedChange> {
-    made.iter().map(move |one| change(tool, ChangeKind::Created, EntryKind::Directory, one.path(), None))
+fn made_directories(made: &[NewDirectory]) -> impl Iterator<Item = CommittedChange> {
+    made.iter().map(|one| change(ChangeKind::Created, EntryKind::Directory, one.path(), None))
 }
 
-fn change(
-    tool: &'static str,
-    kind: ChangeKind,
-    entry: EntryKind,
-    path: &WorkspacePath,
-    revision: Option<Revision>,
-) -> CommittedChange {
+fn change(kind: ChangeKind, entry: EntryKind, path: &WorkspacePath, revision: Option<Revision>) -> CommittedChange {
     // Whose it is, `report` knows.
-    let (by, session) = (None, Arc::default());
+    let (tool, by, session) = ("", None, Arc::default());
     CommittedChange { tool, kind, entry, path: path.clone(), from: None, revision, by, session }
 }
 
-/// Reports the changes of one step, `first` before `last`.
-fn report(
-    cx: &CallContext,
-    first: impl IntoIterator<Item = CommittedChange>,
-    last: impl Into<Option<CommittedChange>>,
-) {
+/// Reports the changes of one step, in their order.
+fn report(cx: &CallContext, tool: &'static str, changes: impl Iterator<Item = CommittedChange>) {
     let session = cx.session.history.session();
-    let whose = |change| CommittedChange { by: cx.by.clone(), session: Arc::clone(session), ..change };
-    let changes: Vec<CommittedChange> = first.into_iter().chain(last.into()).map(whose).collect();
-    cx.session.changes.report(&changes);
+    let whose = |change| CommittedChange { tool, by: cx.by.clone(), session: Arc::clone(session), ..change };
+    cx.session.changes.report(&changes.map(whose).collect::<Vec<_>>());
 }

@@ -112,7 +112,7 @@ pub(crate) fn restore(cx: &CallContext, path: &str, revision: Option<&str>) -> R
                 let shown = cx.workspace.shown(&real, bytes.clone());
                 let diff = shown_diff::diff(&real, now.clone(), shown.clone());
                 let diff = TruncatedDiff::of(&diff, 0, shown_diff::DIFF_LINES, shown_diff::room(cx, &real)).with_note();
-                let (_, note) = commit::commit_file(cx, guard, "restore", Undoable::No, &bytes, approval)?;
+                let (_, note) = commit::commit_file(cx, guard, "restore", Undoable::No, &bytes, approval)??;
                 let notes = Vec::from_iter(note);
                 let problems = problems(cx, &real, now, shown.unwrap_or_default());
                 return Ok(format!("{}\n\n{diff}{problems}", noted(format!("Restored {real} to {old}"), &notes)));

@@ -135,7 +135,7 @@ fn revert_effect(cx: &CallContext, effect: &Effect, undoable: Undoable, approval
             let guard = WriteGuard::acquire_within(&cx.workspace, target, Base::Revision(*after), &cx.wait_limit())
                 .map_err(|error| not_as_left(path, error))?
                 .with_former_content(former.mark);
-            commit::commit_file(cx, guard, "undo", undoable, &bytes, approval)?;
+            commit::commit_file(cx, guard, "undo", undoable, &bytes, approval)??;
             Ok(())
         }
         Effect::Wrote { path, before: None, after } => {
