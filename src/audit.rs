@@ -6,8 +6,6 @@
 //! # Limits
 //! The hash is not keyed: whoever has the log and a guess of a short text can check the guess.
 
-pub mod stats;
-
 use std::{
     borrow::Cow,
     fmt::Write as _,

@@ -3,13 +3,11 @@
 //! `Config` holds one struct of each layer; no lower layer knows it. Every problem is reported at once.
 //! Nothing but the configuration file is opened.
 
-mod command_line;
 mod commands;
 mod environment;
 mod exec;
 mod file;
-mod guide;
-mod host_path;
+mod findings;
 mod lsp;
 mod options;
 mod raw;
@@ -35,20 +33,19 @@ use crate::{
     tools::{Selection, Settings},
 };
 
-pub use command_line::Invocation;
-pub(crate) use command_line::{command, command_without_directories};
+pub use commands::Invocation;
+pub(crate) use commands::{command, command_without_directories};
 pub use environment::Environment;
 pub use exec::ExecRequest;
-pub(in crate::config) use guide::GUIDE_CLIENTS;
-pub use guide::{GuideClient, GuidePart, GuideRequest};
 pub(in crate::config) use options::{OptionRow, PER_ROLE, PER_ROOT, PREFIX, SECTIONS, UNBOUNDED, ValueKind};
 pub(in crate::config) use raw::{LspTable, RawArgs, RawTable, RawValue, Source};
 pub use read::{BAD_CONFIGURATION, StartError};
+pub(in crate::config) use requests::GUIDE_CLIENTS;
 #[cfg(test)]
 pub(crate) use requests::SETUP_CLIENTS;
 pub use requests::{
-    Action, CallRequest, DiffRequest, Document, HistoryCommand, IndexRequest, IndexTask, ListRequest, RestoreRequest,
-    SetupRequest, StageCommand, StatsRequest,
+    Action, CallRequest, DiffRequest, Document, GuideClient, GuidePart, GuideRequest, HistoryCommand, IndexRequest,
+    IndexTask, ListRequest, RestoreRequest, SetupRequest, StageCommand, StatsRequest,
 };
 
 /// The configuration: the work, and its options.

@@ -4,6 +4,7 @@
 //! tool call goes through `dispatch`: admit, plan, approve, commit. `results` makes the result of what a tool returns.
 //! Nothing here touches a file or knows what a tool does.
 
+mod call;
 mod client_budget;
 mod concurrency;
 mod confirm;

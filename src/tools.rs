@@ -5,7 +5,6 @@
 
 mod apply_patch;
 mod call;
-pub(crate) mod checkpoint;
 mod commit;
 mod copy;
 mod delete;
@@ -27,9 +26,9 @@ mod write;
 
 use text_file::nearest_name::{ONE_OF_FEW, nearest_names};
 
-pub(crate) use call::{answer, args, context, context::MAX_SEARCH_FILE_SIZE, fence};
+pub(crate) use call::{answer, args, context, context::MAX_SEARCH_FILE_SIZE, erased, fence};
 use call::{
-    answer_budget, decode_memory, destination, hidden_note, introduced_problems, match_words, omissions, paging, plan,
+    answer_budget, decode_memory, destination, hidden_note, introduced_problems, match_words, omissions, paging,
     read_before_write, shown_diff, tool,
 };
 
@@ -43,8 +42,7 @@ pub use call::{
     erased::ErasedTool,
     error::{Kind, ToolError},
     paths::ExistingKind,
-    plan::{Change, EndReason, Fingerprint, Look, Plan, Preview, Wait},
-    tool::{Alias, FlagValue, Group, Spec, Tool},
+    tool::{Alias, Change, EndReason, Fingerprint, FlagValue, Group, Look, Plan, Preview, Spec, Tool, Wait},
 };
 pub use resources::Operation;
 

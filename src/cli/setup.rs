@@ -7,7 +7,6 @@
 mod client_file;
 mod clients;
 mod entry;
-mod folders;
 mod guidance;
 mod hooks;
 mod json_document;
@@ -33,10 +32,10 @@ use self::{
     client_file::FileChange,
     clients::{CLIENTS, Client, EntryScope},
     entry::{ServerEntry, entries, is_in},
-    folders::{Folders, System},
     plan::{SetupPlan, SetupTarget},
     server_list::ServerList,
 };
+use clients::{Folders, System};
 
 use super::{fail, print};
 

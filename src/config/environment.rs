@@ -1,17 +1,20 @@
 //! What the process finds around it: its directory, the person's home, the program's own names, and the variables, which
-//! may be options.
+//! may be options. And paths of the host, without links, as far as they exist: only to compare paths and to refuse directories
+//! at the start; nothing is opened, and no check of a call relies on it.
 
 use std::{
     ffi::{OsStr, OsString},
-    path::{Path, PathBuf},
+    path::{Component, Path, PathBuf},
 };
 
 use etcetera::BaseStrategy as _;
-
 use self_sandbox::STARTED_AS;
 use text_file::nearest_name::{ONE_OF_FEW, did_you_mean, nearest_names};
 
-use super::{OptionRow, PREFIX, RawArgs, Source, host_path, options::options, suggestion};
+use super::{
+    OptionRow, PREFIX, RawArgs, Source,
+    options::{former_option, options},
+};
 
 /// Not options: the first is set by a launcher that starts the program, such as npm's; the second is a note of
 /// `rootbound setup` in the entry of a client.
@@ -62,16 +65,16 @@ impl Environment {
 
     /// The usual state folder, without links on the way to it.
     pub fn state_folder(&self) -> Option<PathBuf> {
-        self.state.as_deref().map(host_path::lasting)
+        self.state.as_deref().map(lasting)
     }
 
     /// The path by which this program can be started later: what was typed, if it leads to this program (a package
     /// manager may replace the file behind it), else its own file.
     pub fn lasting_program(&self) -> Option<PathBuf> {
         let own = self.program.first()?;
-        let real = host_path::real(own);
+        let own_file = real(own);
         let plain = |path: &&PathBuf| path.is_absolute() && !path.iter().any(|part| part == "..");
-        let typed = self.program.iter().skip(1).filter(plain).find(|path| host_path::real(path) == real);
+        let typed = self.program.iter().skip(1).filter(plain).find(|path| real(path) == own_file);
         // Without `.` in it.
         Some(typed.unwrap_or(own).components().collect())
     }
@@ -92,8 +95,7 @@ impl Environment {
             let is_option = |name: &&str| name.starts_with(PREFIX) && !OTHER_VARIABLES.contains(name);
             let Some(name) = name.to_str().filter(is_option) else { continue };
             let Some(option) = options().find(|option| option.variable() == name) else {
-                if let Some(problem) = suggestion::former_option(&name[PREFIX.len()..].to_lowercase().replace('_', "-"))
-                {
+                if let Some(problem) = former_option(&name[PREFIX.len()..].to_lowercase().replace('_', "-")) {
                     problems.push(format!("{name} {problem}"));
                     continue;
                 }
@@ -154,7 +156,7 @@ fn typed_names(typed: &OsStr, directory: &Path, path: Option<&OsStr>) -> Vec<Pat
     for folder in path.into_iter().flat_map(std::env::split_paths) {
         // An empty one is the current directory (POSIX, Base Definitions, 8.3).
         let folder = directory.join(folder);
-        let found = spellings(typed).into_iter().find(|name| host_path::holds(&folder, Path::new(name)));
+        let found = spellings(typed).into_iter().find(|name| holds(&folder, Path::new(name)));
         let is_found = found.is_some();
         names.extend(spellings(typed).into_iter().map(|name| folder.join(name)));
         if is_found {
@@ -175,6 +177,69 @@ fn spellings(typed: &OsStr) -> Vec<OsString> {
         }));
     }
     names
+}
+
+/// The path without links, as far as it exists.
+#[expect(clippy::disallowed_methods, reason = "only compared with other paths; Workspace::open opens what was given")]
+pub(super) fn real(path: &Path) -> PathBuf {
+    let existing = path.ancestors().find_map(|part| Some((part, part.canonicalize().ok()?)));
+    let Some((part, mut real)) = existing else { return path.to_owned() };
+    // Below that nothing is a link, so `..` is resolved by its text.
+    for name in path.strip_prefix(part).unwrap_or(Path::new("")).components() {
+        match name {
+            Component::ParentDir => {
+                real.pop();
+            }
+            Component::Normal(name) => real.push(name),
+            Component::CurDir | Component::RootDir | Component::Prefix(_) => {}
+        }
+    }
+    real
+}
+
+/// The folder of the program's own without links on the way to it, as it is opened from here on: nobody can lead it
+/// elsewhere after the checks at the start. Windows follows them where it is opened.
+pub(super) fn lasting(folder: &Path) -> PathBuf {
+    if cfg!(windows) { folder.to_owned() } else { real(folder) }
+}
+
+/// As [`lasting`], for a file: a link in its own place stays one.
+pub(super) fn lasting_file(file: &Path) -> PathBuf {
+    match (file.parent(), file.file_name()) {
+        (Some(folder), Some(name)) if !cfg!(windows) => lasting(folder).join(name),
+        _ => file.to_owned(),
+    }
+}
+
+/// Why nothing can be kept at `path`: a link on the way to it leads nowhere.
+#[expect(clippy::disallowed_methods, reason = "only reports what cannot be used; what is used is opened later")]
+pub(super) fn broken_link(path: &Path) -> Option<String> {
+    let (last, found) = path.ancestors().find_map(|part| Some((part, part.symlink_metadata().ok()?)))?;
+    (found.is_symlink() && last.canonicalize().is_err())
+        .then(|| format!("{} is a link that leads nowhere", last.display()))
+}
+
+/// The path as it was given, and without links.
+pub(super) fn names_of(path: &Path) -> Vec<PathBuf> {
+    let mut names = vec![path.to_owned(), real(path)];
+    names.dedup();
+    names
+}
+
+/// Whether the directory has an entry of that name.
+pub(super) fn holds(directory: &Path, name: &Path) -> bool {
+    directory.join(name).symlink_metadata().is_ok()
+}
+
+/// Whether the path leads to a directory; `None` if it leads to nothing.
+#[expect(clippy::disallowed_methods, reason = "only reports what is missing; what is used is opened later")]
+pub(super) fn is_directory(path: &Path) -> Option<bool> {
+    path.metadata().ok().map(|found| found.is_dir())
+}
+
+/// Whether the path is `/`, a drive or a share.
+pub(super) fn is_file_system_root(path: &Path) -> bool {
+    path.has_root() && !path.components().any(|part| matches!(part, Component::Normal(_) | Component::ParentDir))
 }
 
 #[cfg(test)]

@@ -12,9 +12,9 @@ use self_sandbox::{CommandWalls, Confine, ConfinedCommand};
 
 use super::{
     Environment, RawArgs, Source,
-    host_path::{self, real},
+    environment::{self, real},
+    findings::Findings,
     options::{CONFINE, option},
-    raw::Findings,
     requests::KnownValues,
     roots::{self, RootArgs},
 };
@@ -79,9 +79,9 @@ impl ExecArguments {
         for path in &self.read {
             let path = environment.absolute(Path::new(path), &environment.directory);
             let shown = path.display();
-            if host_path::is_directory(&path).is_none() {
+            if environment::is_directory(&path).is_none() {
                 problems.push(format!("--read {shown} does not exist"));
-            } else if host_path::is_file_system_root(&real(&path)) {
+            } else if environment::is_file_system_root(&real(&path)) {
                 // By where it leads: a link to `/` would offer everything as well.
                 problems.push(format!("--read {shown} is the whole file system, which is never offered"));
             } else {
@@ -143,7 +143,7 @@ fn directories(
     problems.append(&mut found.problems);
     warnings.append(&mut found.warnings);
     specs.retain(|spec| {
-        let kind = host_path::is_directory(&spec.path);
+        let kind = environment::is_directory(&spec.path);
         match kind {
             Some(true) => return true,
             Some(false) => problems.push(format!("--root {} is not a directory", spec.path.display())),
@@ -177,7 +177,7 @@ fn own_files<'p>(paths: impl Iterator<Item = &'p PathBuf>, environment: &Environ
     let configured = configured.map(|folder| environment.absolute(Path::new(folder), &environment.directory));
     let folders: Vec<PathBuf> = configured.iter().chain(&environment.state).map(|folder| real(folder)).collect();
     let folders: Vec<PathBuf> =
-        folders.into_iter().filter(|folder| host_path::is_directory(folder) == Some(true)).collect();
+        folders.into_iter().filter(|folder| environment::is_directory(folder) == Some(true)).collect();
     for path in paths {
         let at = real(path);
         if let Some(folder) = folders.iter().find(|folder| folder.starts_with(&at) || at.starts_with(folder)) {
@@ -202,7 +202,7 @@ fn working_directory(
     let shown = given.display();
     if first.as_os_str().is_empty() {
         // The roots are wrong, which has been said.
-    } else if host_path::is_directory(&directory) != Some(true) {
+    } else if environment::is_directory(&directory) != Some(true) {
         problems.push(format!("--cwd {shown} is not a directory in {}", first.display()));
     } else if !real(&directory).starts_with(real(&first)) {
         problems.push(format!("--cwd {shown} is outside of the first --root, {}", first.display()));

@@ -19,9 +19,9 @@ use toml::{
 
 use super::{
     LspTable,
-    host_path::real,
+    environment::real,
+    findings::{Findings, nearest_or_all},
     options::CONFINE,
-    raw::{Findings, nearest_or_all},
 };
 
 /// How long a change waits for a server, in seconds, unless the table says otherwise; and at most.

@@ -1,19 +1,14 @@
-//! What was typed: the values of each option as text, with where each was given; read by the kind of the option alone. And
-//! what is wrong and what is unusual in them, as far as it has been found.
+//! What was typed: the values of each option as text, with where each was given; read by the kind of the option alone.
 
-use std::{
-    collections::BTreeMap,
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::{collections::BTreeMap, time::Duration};
 
 use serde_json::{Map, Value};
-use text_file::{
-    exact_size,
-    nearest_name::{ONE_OF_FEW, did_you_mean, nearest_names},
-};
+use text_file::exact_size;
 
-use super::{Config, Environment, OptionRow, UNBOUNDED, ValueKind, options::options, suggestion};
+use super::{
+    Config, OptionRow, UNBOUNDED, ValueKind,
+    options::{former_value, options},
+};
 
 /// One value as it was given, and where.
 #[derive(Clone, Debug)]
@@ -158,7 +153,7 @@ impl RawArgs {
                 _ => format!("{:?} is neither true nor false: write true, false, 1 or 0", given.text),
             },
             ValueKind::Choice(_, choices) if choices.choose(text, config) => return,
-            ValueKind::Choice(_, choices) => suggestion::former_value(option.flag, text).unwrap_or_else(|| {
+            ValueKind::Choice(_, choices) => former_value(option.flag, text).unwrap_or_else(|| {
                 format!("{:?} is unknown: choose one of {}", given.text, choices.names().join(", "))
             }),
             ValueKind::Count(range, field) => match text.parse::<u64>() {
@@ -239,39 +234,6 @@ fn bytes(text: &str) -> Option<u64> {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked to be in the range of u64")]
     // Far below `u64::MAX`, where the cast would saturate, and above any disk.
     (value < 1e18).then_some(value as u64)
-}
-
-/// The values that are read, what their paths are relative to, and what was found in them.
-pub(super) struct Findings<'r> {
-    pub(super) raw: &'r RawArgs,
-    /// The folder that paths in the configuration file are relative to.
-    pub(super) file_base: &'r Path,
-    pub(super) environment: &'r Environment,
-    /// Reasons not to start, one sentence each.
-    pub(super) problems: Vec<String>,
-    /// Unusual but not wrong, for the log.
-    pub(super) warnings: Vec<String>,
-}
-
-impl Findings<'_> {
-    /// Reports what is wrong with a value that was given.
-    pub(super) fn wrong(&mut self, given: &RawValue, why: &str) {
-        self.problems.push(format!("{} {why}", given.origin()));
-    }
-
-    /// The absolute path of a text that is all of a value, or its end.
-    pub(super) fn path(&self, given: &RawValue, text: &str) -> PathBuf {
-        let is_in_file = matches!(given.source, Source::File { .. });
-        let base = if is_in_file { self.file_base } else { &self.environment.directory };
-        self.environment.absolute(Path::new(text), base)
-    }
-}
-
-/// Advice in place of an unknown name: the nearest one, or a list of all.
-pub(super) fn nearest_or_all<T: AsRef<str>>(name: &str, known: &[T], what: &str) -> String {
-    let known: Vec<&str> = known.iter().map(AsRef::as_ref).collect();
-    did_you_mean(nearest_names(name, known.iter().copied(), ONE_OF_FEW).first())
-        .unwrap_or_else(|| format!("the {what} are {}", known.join(", ")))
 }
 
 #[cfg(test)]

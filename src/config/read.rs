@@ -12,7 +12,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use crate::log;
 
-use super::{Action, Environment, Invocation, RawArgs, command_line, file, suggestion, validate};
+use super::{Action, Environment, Invocation, RawArgs, commands, file, suggestion, validate};
 
 /// Exit code for a configuration that cannot be used.
 // As clap exits for a command line that it does not understand, so that both have one code.
@@ -57,7 +57,7 @@ impl Invocation {
         let mut arguments: Vec<OsString> = arguments.into_iter().collect();
         suggestion::take_former_names(&mut arguments, &mut problems);
         let words = arguments.get(1..).unwrap_or_default().to_vec();
-        let line = match command_line::parse(arguments, environment, &mut raw, &mut problems) {
+        let line = match commands::parse(arguments, environment, &mut raw, &mut problems) {
             Ok(line) => line,
             Err(error) => return Err(refused(error, &words, &environment.directory, problems)),
         };
@@ -137,7 +137,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        config::{CallRequest, Config, host_path, suggestion},
+        config::{CallRequest, Config, environment, options},
         tools::ReadBeforeWrite,
     };
     use confined_fs::{Access, RootSpec};
@@ -328,7 +328,7 @@ mod tests {
         let file = folder.path().join("r.toml");
         let config = format!("--config={}", file.display());
         let is_option = |(name, _): &&(&str, &str)| name.starts_with("--");
-        for (name, next) in suggestion::FORMER.iter().filter(is_option) {
+        for (name, next) in options::FORMER.iter().filter(is_option) {
             let (flag, value) = name.split_once(' ').unwrap_or((name, "1"));
             let key = flag.trim_start_matches('-').replace('-', "_");
             #[expect(clippy::disallowed_methods, reason = "the test makes the file that is read")]
@@ -351,7 +351,7 @@ mod tests {
             }
         }
         let (commands, directory) = (|row: &&(&str, &str)| !is_option(row), environment());
-        for (name, next) in suggestion::FORMER.iter().filter(commands) {
+        for (name, next) in options::FORMER.iter().filter(commands) {
             for arguments in [
                 &[*name, "--log=loud"][..],
                 &["--log=loud", "--stage", name, "--to", "x"],
@@ -402,7 +402,7 @@ mod tests {
         std::fs::write(&file, "root = [\"code=src:ro\"]\nstate_dir = \"seen\"\ntime_limit = 5\n").expect("written");
         let config = read(&["--config", file.to_str().expect("UTF-8")], &environment()).expect("fine");
         assert_eq!(config.roots[0].path, folder.path().join("src"));
-        assert_eq!(config.state, Some(host_path::lasting(&folder.path().join("seen"))));
+        assert_eq!(config.state, Some(environment::lasting(&folder.path().join("seen"))));
         assert_eq!(config.server.deadline.as_secs(), 5);
     }
 
@@ -438,7 +438,7 @@ mod tests {
             assert!(refused.len() == 2 && refused.iter().any(|why| why.contains("state-dir")), "{state}: {refused:?}");
         }
         let config = read(&["--state-dir", &at("a/roots"), &root], &environment()).expect("fine");
-        assert_eq!(config.state, Some(host_path::lasting(&folder.path().join("a/roots"))));
+        assert_eq!(config.state, Some(environment::lasting(&folder.path().join("a/roots"))));
 
         let own = Environment { state: Some(at("a/root/.local/state").into()), ..environment() };
         let config = read(&[&root], &own).expect("the default folder is replaced, not refused");

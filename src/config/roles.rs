@@ -11,7 +11,8 @@ use crate::{
 };
 
 use super::{
-    Config, PER_ROLE, RawArgs, RawTable, RawValue, Role, Source, host_path::real, options::option, raw::nearest_or_all,
+    Config, PER_ROLE, RawArgs, RawTable, RawValue, Role, Source, environment::real, findings::nearest_or_all,
+    options::option,
 };
 
 /// Reads the tables of `raw` against what the command line allows.

@@ -13,9 +13,9 @@ use confined_fs::{Access, PolicyRules, RootSpec};
 
 use super::{
     Config, Environment, RawArgs, RawValue,
-    host_path::{self, is_file_system_root, names_of, real},
+    environment::{self, is_file_system_root, names_of, real},
+    findings::Findings,
     options::option,
-    raw::Findings,
 };
 
 /// The directories as they were given, the plain arguments first.
@@ -92,7 +92,7 @@ pub(super) fn specs(args: &RootArgs<'_>, found: &mut Findings<'_>, unconfigured:
                 "{} is the whole file system, which is never offered: name the directories to work in",
                 spec.path.display()
             ));
-        } else if environment.home.as_deref().is_some_and(|home| host_path::real(home).starts_with(&real)) {
+        } else if environment.home.as_deref().is_some_and(|home| environment::real(home).starts_with(&real)) {
             found.warnings.push(format!(
                 "{} contains the home directory with its keys, histories and settings; a project directory is a safer \
                  choice",
@@ -127,14 +127,14 @@ pub(super) fn current_directory(environment: &Environment, how: &str) -> Result<
 fn too_wide(directory: &Path, environment: &Environment) -> Option<&'static str> {
     let real = real(directory);
     // Where nobody chose it: Claude Desktop starts its servers in `/`, and clients have done so in the home directory.
-    let is_home = || environment.home.as_deref().is_some_and(|home| host_path::real(home) == real);
+    let is_home = || environment.home.as_deref().is_some_and(|home| environment::real(home) == real);
     if is_file_system_root(&real) { Some("is /") } else { is_home().then_some("is the home directory") }
 }
 
 /// The project that Claude Code has open, which it passes to the servers that it starts.
 fn project_of_client(environment: &Environment) -> Option<PathBuf> {
     let path = PathBuf::from(environment.variable("CLAUDE_PROJECT_DIR")?);
-    let is_usable = path.is_absolute() && host_path::is_directory(&path) == Some(true);
+    let is_usable = path.is_absolute() && environment::is_directory(&path) == Some(true);
     (is_usable && too_wide(&path, environment).is_none()).then_some(path)
 }
 
@@ -279,7 +279,7 @@ pub(super) fn report_host_paths(raw: &RawArgs, roots: &[PathBuf], home: Option<&
         let pattern = Path::new(&given.text);
         let first = pattern.components().find(|part| matches!(part, Component::Normal(_)));
         if !pattern.is_absolute()
-            || first.is_some_and(|first| roots.iter().any(|root| host_path::holds(root, first.as_ref())))
+            || first.is_some_and(|first| roots.iter().any(|root| environment::holds(root, first.as_ref())))
         {
             continue;
         }

@@ -13,7 +13,12 @@ use text_file::nearest_name::{ONE_OF_FEW, nearest_names};
 
 use crate::tools::{Selection, Toolbox};
 
-use super::{commands::COMMANDS, host_path, options::options, validate::GROUPS};
+use super::{
+    commands::COMMANDS,
+    environment,
+    options::{former_command, former_option, options},
+    validate::GROUPS,
+};
 
 /// After the required ones, the arguments that a word without a name may be the value of.
 const USUAL: [&str; 3] = ["path", "old_string", "new_string"];
@@ -44,7 +49,7 @@ pub(super) fn for_missing_call(words: &[OsString], directory: &Path) -> Option<S
 
 /// Whether a word is the name of something that exists, which can perhaps be served, and no typing error.
 fn is_there(directory: &Path, word: &OsStr) -> bool {
-    host_path::is_directory(&directory.join(word)).is_some()
+    environment::is_directory(&directory.join(word)).is_some()
 }
 
 /// The answer to `rootbound help grep`.
@@ -224,59 +229,8 @@ pub(super) fn for_misspelled_command(words: &[OsString], directory: &Path) -> Op
     Some(format!("{first} is neither a command nor an existing directory; {}", here.or_else(near)?))
 }
 
-/// `--option`, `--option value`, or a command, and the next step.
-///
-/// Names that options, values and commands had, each with what to do now: a start with one is refused, nothing is ignored.
-pub(super) const FORMER: &[(&str, &str)] = &[
-    ("--audit-size", "remove it: the audit file is renamed to FILE.1 at 10 MiB"),
-    ("--confirm-time-limit", "remove it: a person has five minutes to answer"),
-    ("--deny-extension", "give deny a pattern such as '*.exe'"),
-    ("--events-size", "remove it: the events file is renamed to FILE.1 at 10 MiB"),
-    ("--max-arguments", "remove it: a call takes up to 50 arguments"),
-    ("--max-concurrent", "remove it: twice as many searches run at once as there are processors, at least 4"),
-    ("--max-glob", "remove it: a glob has up to 1 KiB"),
-    ("--max-message", "remove it: a message has up to 16 MiB"),
-    ("--max-nesting", "remove it: arguments have up to 8 levels of lists and objects"),
-    ("--max-regex", "remove it: a pattern of grep has up to 8 KiB"),
-    ("--max-regex-repeats", "remove it: counted repetitions expand to up to 3000 positions"),
-    ("--max-regex-size", "remove it: a compiled pattern has up to 10 MiB"),
-    ("--max-search-file-size", "remove it: a search of a directory reads files of up to 16 MiB"),
-    ("--wait-limit", "remove it: a call of wait takes up to 300 s, or its `timeout`"),
-    ("--wait-polling", "remove it: wait polls by itself where events are not reported"),
-    ("--index memory", "choose off, or auto with an index-size of 0, which stores nothing"),
-    ("--read-before-write changed-only", "choose strict or off"),
-    ("apply", "type rootbound stage apply"),
-    ("checkpoint", "type rootbound history checkpoint NAME"),
-    ("diff", "type rootbound history diff NAME, or rootbound stage diff"),
-    ("discard", "type rootbound stage discard"),
-    ("restore", "type rootbound history restore"),
-];
-
-/// The next step in place of the option `flag`, without its dashes.
-pub(super) fn former_option(flag: &str) -> Option<String> {
-    next_step(&format!("--{flag}")).map(|next| format!("is no longer an option: {next}"))
-}
-
-/// The next step in place of a value of an option.
-pub(super) fn former_value(flag: &str, text: &str) -> Option<String> {
-    let next = next_step(&format!("--{flag} {}", text.to_ascii_lowercase()))?;
-    Some(format!("{text:?} is no longer a value: {next}"))
-}
-
-/// The next step in place of a command.
-pub(super) fn former_command(word: &str) -> Option<String> {
-    let next = next_step(word).filter(|_| !word.starts_with('-'))?;
-    Some(format!("`rootbound {word}` is no longer a command: {next}; a directory is written ./{word}"))
-}
-
-fn next_step(name: &str) -> Option<&'static str> {
-    FORMER.iter().find(|(former, _)| *former == name).map(|(_, next)| *next)
-}
-
 #[cfg(test)]
 mod tests {
-    use crate::config::{commands::COMMANDS, options::options};
-
     use super::*;
 
     fn typed(line: &[&str]) -> Option<String> {
@@ -366,15 +320,6 @@ mod tests {
             ("", None),
         ] {
             assert_eq!(nearest(word).as_deref(), expected, "{word}");
-        }
-    }
-
-    #[test]
-    fn former_names_are_those_of_no_option() {
-        for (name, _) in FORMER {
-            assert!(COMMANDS.iter().all(|(known, ..)| known != name), "{name}");
-            let flag = name.trim_start_matches('-').split(' ').next();
-            assert_eq!(options().any(|option| Some(option.flag) == flag), name.contains(' '), "{name}");
         }
     }
 }

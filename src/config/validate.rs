@@ -16,8 +16,8 @@ use crate::{
 };
 
 use super::{
-    Action, Config, Environment, EventsOptions, RawArgs, RawValue, Source, host_path, lsp, options::options,
-    raw::Findings, roles, roots,
+    Action, Config, Environment, EventsOptions, RawArgs, RawValue, Source, environment, findings::Findings, lsp,
+    options::options, roles, roots,
 };
 
 /// Validates `raw`. `file` is the path of the configuration file, if there is one.
@@ -68,7 +68,7 @@ pub(super) fn config(
         serves: config.action == Action::Serve,
     };
     let roots = roots::specs(&args, &mut found, &mut config.server.unconfigured);
-    let paths: Vec<PathBuf> = roots.iter().flat_map(|root| host_path::names_of(&root.path)).collect();
+    let paths: Vec<PathBuf> = roots.iter().flat_map(|root| environment::names_of(&root.path)).collect();
     // With the real path, too: a person may copy either.
     roots::report_host_paths(raw, &paths, environment.home.as_deref(), &mut found.problems);
     for (what, path) in [("the audit file", &config.audit.file), ("--events", &config.events.path)] {
@@ -90,11 +90,11 @@ pub(super) fn config(
     // By the names as they were given: each link on the way decides about the next start.
     config.workspace.server_files =
         own(file, &[&config.audit.file, &config.events.path], state.as_deref(), environment);
-    let state = state.as_deref().map(host_path::lasting);
+    let state = state.as_deref().map(environment::lasting);
     for log in [&mut config.audit.file, &mut config.events.path].into_iter().flatten() {
-        *log = host_path::lasting_file(log);
+        *log = environment::lasting_file(log);
     }
-    config.workspace.stage.iter_mut().for_each(|stage| stage.state = host_path::lasting(&stage.state));
+    config.workspace.stage.iter_mut().for_each(|stage| stage.state = environment::lasting(&stage.state));
     // It answers each call with an error: nothing is kept or started for it.
     let is_idle = config.server.unconfigured.is_some();
     let state = state.filter(|_| !is_idle);
@@ -216,7 +216,9 @@ impl Findings<'_> {
                     let overlap = roots::overlapping(path, roots).map(|root| {
                         format!("the default state folder overlaps {}, which is offered", root.path.display())
                     });
-                    let Some(why) = overlap.or_else(|| host_path::broken_link(path)) else { return Some(path.clone()) };
+                    let Some(why) = overlap.or_else(|| environment::broken_link(path)) else {
+                        return Some(path.clone());
+                    };
                     why
                 }
             };
@@ -291,6 +293,6 @@ fn own(
 /// Why a folder cannot be the program's own.
 fn not_separate(folder: &Path, roots: &[RootSpec]) -> Option<String> {
     let overlaps = |root: &RootSpec| format!("it contains, or is inside of, {}, which is offered", root.path.display());
-    let why = roots::overlapping(folder, roots).map(overlaps).or_else(|| host_path::broken_link(folder))?;
+    let why = roots::overlapping(folder, roots).map(overlaps).or_else(|| environment::broken_link(folder))?;
     Some(format!("{why}: choose a separate folder outside of all directories"))
 }

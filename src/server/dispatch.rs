@@ -8,7 +8,7 @@
 use std::{
     io, mem,
     pin::pin,
-    sync::{Arc, OnceLock},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -18,22 +18,18 @@ use confined_fs::{
 };
 use serde_json::{Map, Value};
 use tokio::time;
-use tokio_util::sync::CancellationToken;
 use tracing::Instrument as _;
 
 use crate::{
-    audit::{Audit, AuditOutcome, CallRecord, Caller, ChangeLog},
-    tools::{
-        Answer, AnswerBudget, Blocking, CallContext, Change, Content, ErasedTool, Kind, LongestWait, Operation, Plan,
-        ToolError, context::ProgressSink,
-    },
+    audit::{Audit, AuditOutcome, CallRecord},
+    tools::{Answer, Blocking, CallContext, Change, Content, ErasedTool, Kind, Plan, ToolError},
 };
 
 use super::{
+    call::{Call, Response, Trace, unrecorded},
     concurrency::{self, Load, Permit, Shared, WIND_UP, area, idle_for, is_silent_after},
-    confirm::{Confirm, Confirmation, Draft, Person, Proposal, Question, Reply, approve_by_code, take_code},
+    confirm::{Confirm, Confirmation, Draft, Person, Proposal, Reply, approve_by_code, take_code},
     services::{DiskChanges, Services},
-    stdio::{ResponseBudget, ResponsePermit},
     threads::{catch_panic, ended, no_thread},
     waiting,
 };
@@ -539,77 +535,6 @@ fn length(block: &Content) -> usize {
         Content::Image { bytes, .. } => bytes.len(),
         Content::Link(link) => link.length(),
     }
-}
-
-/// One call of a tool, or a request that runs as one does.
-pub(super) struct Call {
-    pub(super) tool: String,
-    /// Runs instead of the tool of that name.
-    pub(super) operation: Option<Operation>,
-    pub(super) caller: Caller,
-    /// Its arguments as sent.
-    pub(super) arguments: Map<String, Value>,
-    /// A key that occurs twice in one object of the request, so that it is not clear which was meant.
-    pub(super) duplicate_key: Option<String>,
-    /// Cancelled when the client no longer wants the answer, or the server ends.
-    pub(super) cancelled: CancellationToken,
-    pub(super) progress: ProgressSink,
-    /// Collects facts of a change for the audit.
-    pub(super) trace: Arc<Trace>,
-    /// Who is asked, if the change must be approved.
-    pub(super) person: Person,
-    /// How many bytes of large answers the client can still take.
-    pub(super) response_budget: ResponseBudget,
-    /// How much the answer may hold.
-    pub(super) answer_budget: AnswerBudget,
-    /// How long its client lets it wait.
-    pub(super) longest_wait: LongestWait,
-}
-
-/// The end of a call for its client.
-#[derive(Debug)]
-pub(super) enum Response {
-    /// The tool's answer, with its share of the response budget if it is large.
-    Answer(Answer, Option<ResponsePermit>),
-    /// A question for the client to ask before it repeats the call.
-    Question(Question),
-    /// No tool that is offered has this name.
-    UnknownTool,
-}
-
-/// Collects facts of the change of a call for the audit.
-#[derive(Debug, Default)]
-pub(super) struct Trace {
-    /// The line to announce a change with, if there is an audit.
-    pub(super) record: Option<(Arc<Audit>, CallRecord)>,
-    /// How a person was asked, or has agreed.
-    pub(super) confirmation: OnceLock<&'static str>,
-    /// Bytes of files that the change wrote; unset where none was made.
-    pub(super) written: OnceLock<u64>,
-    /// Each changed file with its states before and after.
-    pub(super) changes: Arc<ChangeLog>,
-    /// Who called, as far as that is known.
-    pub(super) by: Option<Arc<str>>,
-}
-
-impl Trace {
-    /// A change is about to be made.
-    ///
-    /// # Errors
-    /// When calls depend on the audit and it cannot be written: the change must not be made then.
-    pub(super) fn announce(&self) -> Result<(), ToolError> {
-        match &self.record {
-            Some((audit, record)) => audit.announce(record).map_err(unrecorded),
-            None => Ok(()),
-        }
-    }
-}
-
-/// The error of a call that must be recorded and cannot be.
-pub(super) fn unrecorded(error: std::io::Error) -> ToolError {
-    ToolError::new(Kind::Declined, "the call was refused because it cannot be recorded in the audit log")
-        .hint("nothing was changed; inform the user that the audit log cannot be written")
-        .source(error)
 }
 
 #[cfg(test)]

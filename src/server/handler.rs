@@ -36,8 +36,8 @@ use crate::{
 };
 
 use super::{
+    call::{Call, Response},
     confirm::Person,
-    dispatch::{Call, Response},
     results,
     roles::Served,
     stdio::{DuplicateKey, OutputQueue},
@@ -69,6 +69,8 @@ pub(super) struct Handler {
 }
 
 type Context = RequestContext<RoleServer>;
+/// The result of a request, or a protocol error.
+type Reply<T> = Result<T, ErrorData>;
 
 impl Handler {
     /// A handler that serves each client with the first of `served` that fits, and sends progress to `output`.
@@ -106,7 +108,7 @@ impl Handler {
     }
 
     /// The services of the client of a request, if files are resources for it.
-    fn resources_of(&self, context: &Context, method: &'static str) -> Result<&Served, ErrorData> {
+    fn resources_of(&self, context: &Context, method: &'static str) -> Reply<&Served> {
         opened(context)?;
         let served = self.served_to(context);
         if served.dispatcher.services.toolbox.has_resources() {
@@ -170,7 +172,7 @@ impl Handler {
         listener: Listener,
         uris: Vec<String>,
         is_held: bool,
-    ) -> Result<Vec<(String, ToolError)>, ErrorData> {
+    ) -> Reply<Vec<(String, ToolError)>> {
         let limit = served.dispatcher.services.options.deadline;
         let subscriptions = Arc::clone(served.subscriptions(&self.output));
         let subscribe = async {
@@ -216,11 +218,7 @@ impl ServerHandler for Handler {
         Self::info(self.served(None))
     }
 
-    async fn initialize(
-        &self,
-        mut request: InitializeRequestParams,
-        context: Context,
-    ) -> Result<InitializeResult, ErrorData> {
+    async fn initialize(&self, mut request: InitializeRequestParams, context: Context) -> Reply<InitializeResult> {
         let mut answer = self.negotiate_initialize(&request)?;
         let info = Self::info(self.served(Some(&request.client_info.name)));
         (answer.instructions, answer.capabilities) = (info.instructions, info.capabilities);
@@ -231,7 +229,7 @@ impl ServerHandler for Handler {
         Ok(answer)
     }
 
-    async fn discover(&self, context: Context) -> Result<DiscoverResult, ErrorData> {
+    async fn discover(&self, context: Context) -> Reply<DiscoverResult> {
         let versions = ServerHandler::supported_protocol_versions(self).into_owned();
         let mut answer = DiscoverResult::from_server_info(versions, Self::info(self.served_to(&context)));
         answer.ttl_ms = LISTING_TTL_MS;
@@ -240,11 +238,7 @@ impl ServerHandler for Handler {
         Ok(answer)
     }
 
-    async fn list_tools(
-        &self,
-        request: Option<PaginatedRequestParams>,
-        context: Context,
-    ) -> Result<ListToolsResult, ErrorData> {
+    async fn list_tools(&self, request: Option<PaginatedRequestParams>, context: Context) -> Reply<ListToolsResult> {
         opened(&context)?;
         only_page(request)?;
         let mut result = ListToolsResult::with_all_items(self.served_to(&context).listing().to_vec());
@@ -252,13 +246,13 @@ impl ServerHandler for Handler {
         Ok(result)
     }
 
-    async fn subscribe(&self, request: SubscribeRequestParams, context: Context) -> Result<(), ErrorData> {
+    async fn subscribe(&self, request: SubscribeRequestParams, context: Context) -> Reply<()> {
         let served = self.resources_of(&context, "resources/subscribe")?;
         let refused = self.follow(served, Listener::Connection, vec![request.uri], false).await?;
         refused.first().map_or(Ok(()), |(uri, error)| Err(results::resource_error(error, Some(uri.as_str()))))
     }
 
-    async fn unsubscribe(&self, request: UnsubscribeRequestParams, context: Context) -> Result<(), ErrorData> {
+    async fn unsubscribe(&self, request: UnsubscribeRequestParams, context: Context) -> Reply<()> {
         let served = self.resources_of(&context, "resources/unsubscribe")?;
         served.subscriptions(&self.output).unsubscribe(&Listener::Connection, Some(&request.uri));
         Ok(())
@@ -268,7 +262,7 @@ impl ServerHandler for Handler {
         Some(requested.clone())
     }
 
-    async fn listen(&self, subscription: SubscriptionContext) -> Result<(), ErrorData> {
+    async fn listen(&self, subscription: SubscriptionContext) -> Reply<()> {
         let context = subscription.request_context();
         // rmcp has sent the acknowledgement by now. No notification may come before it.
         self.served_to(context).subscriptions(&self.output).release(&Listener::Request(context.id.clone()));
@@ -286,7 +280,7 @@ impl ServerHandler for Handler {
         &self,
         request: Option<PaginatedRequestParams>,
         context: Context,
-    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+    ) -> Reply<ListResourceTemplatesResult> {
         let served = self.resources_of(&context, "resources/templates/list")?;
         only_page(request)?;
         let templates = results::resource_templates(&served.dispatcher.services.workspace);
@@ -299,7 +293,7 @@ impl ServerHandler for Handler {
         &self,
         request: Option<PaginatedRequestParams>,
         context: Context,
-    ) -> Result<ListResourcesResult, ErrorData> {
+    ) -> Reply<ListResourcesResult> {
         self.resources_of(&context, "resources/list")?;
         let list = Operation::List { cursor: request.and_then(|request| request.cursor) };
         let answer = self.operate(&context, list, context.ct.clone()).await;
@@ -309,11 +303,7 @@ impl ServerHandler for Handler {
         Ok(result)
     }
 
-    async fn read_resource(
-        &self,
-        request: ReadResourceRequestParams,
-        context: Context,
-    ) -> Result<ReadResourceResponse, ErrorData> {
+    async fn read_resource(&self, request: ReadResourceRequestParams, context: Context) -> Reply<ReadResourceResponse> {
         self.resources_of(&context, "resources/read")?;
         let read = Operation::Read { uri: request.uri.clone() };
         let answer = self.operate(&context, read, context.ct.clone()).await;
@@ -323,7 +313,7 @@ impl ServerHandler for Handler {
         Ok(result.into())
     }
 
-    async fn complete(&self, request: CompleteRequestParams, context: Context) -> Result<CompleteResult, ErrorData> {
+    async fn complete(&self, request: CompleteRequestParams, context: Context) -> Reply<CompleteResult> {
         let served = self.resources_of(&context, "completion/complete")?;
         let Reference::Resource(template) = request.r#ref else {
             return Err(ErrorData::invalid_params("this server has no prompts; ref must be a ref/resource", None));
@@ -343,11 +333,7 @@ impl ServerHandler for Handler {
         }
     }
 
-    async fn call_tool(
-        &self,
-        mut request: CallToolRequestParams,
-        context: Context,
-    ) -> Result<CallToolResponse, ErrorData> {
+    async fn call_tool(&self, mut request: CallToolRequestParams, context: Context) -> Reply<CallToolResponse> {
         opened(&context)?;
         let served = self.served_to(&context);
         let arguments = request.arguments.take().unwrap_or_default();
@@ -368,7 +354,7 @@ impl ServerHandler for Handler {
 }
 
 /// Refuses a cursor of a list that has one page: none was ever given out.
-fn only_page(request: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
+fn only_page(request: Option<PaginatedRequestParams>) -> Reply<()> {
     let Some(cursor) = request.and_then(|request| request.cursor) else { return Ok(()) };
     let shown = shorten(&cursor, MAX_NAME);
     Err(ErrorData::invalid_params(format!("unknown cursor {shown:?}"), None))
@@ -385,7 +371,7 @@ fn cache_for(milliseconds: u64, context: &Context) -> (Option<u64>, Option<Cache
 }
 
 /// A request needs either a handshake before it or its own protocol version.
-fn opened(context: &Context) -> Result<(), ErrorData> {
+fn opened(context: &Context) -> Reply<()> {
     if context.protocol_version().is_some() {
         return Ok(());
     }
@@ -405,11 +391,7 @@ pub(super) struct ListenService(pub(super) Handler);
 
 impl ListenService {
     /// Follows what a `subscriptions/listen` request is about, and leaves the rest to rmcp and the handler.
-    async fn listen(
-        &self,
-        mut request: SubscriptionsListenRequest,
-        context: RequestContext<RoleServer>,
-    ) -> Result<ServerResult, ErrorData> {
+    async fn listen(&self, mut request: SubscriptionsListenRequest, context: Context) -> Reply<ServerResult> {
         let Self(handler) = self;
         // Not queued: a place is held as long as its request lives, which may be the whole session.
         let Ok(_permit) = handler.listens.try_acquire() else {
@@ -454,15 +436,15 @@ impl Drop for Following {
     }
 }
 
-type Answering<'a> = Pin<Box<dyn Future<Output = Result<ServerResult, ErrorData>> + Send + 'a>>;
+type Answering<'a> = Pin<Box<dyn Future<Output = Reply<ServerResult>> + Send + 'a>>;
 
 /// The futures are boxed: rmcp moves them several times on the way to a task, and they hold the largest of all requests.
 impl Service<RoleServer> for ListenService {
     fn handle_request(
         &self,
         request: ClientRequest,
-        context: RequestContext<RoleServer>,
-    ) -> impl Future<Output = Result<ServerResult, ErrorData>> + Send + '_ {
+        context: Context,
+    ) -> impl Future<Output = Reply<ServerResult>> + Send + '_ {
         match request {
             // One without all that 2026-07-28 demands is rmcp's, which says what is missing.
             ClientRequest::SubscriptionsListenRequest(request)
@@ -479,7 +461,7 @@ impl Service<RoleServer> for ListenService {
         &self,
         notification: ClientNotification,
         context: NotificationContext<RoleServer>,
-    ) -> impl Future<Output = Result<(), ErrorData>> + Send + '_ {
+    ) -> impl Future<Output = Reply<()>> + Send + '_ {
         Box::pin(self.0.handle_notification(notification, context))
     }
 

@@ -20,8 +20,7 @@ use serde_json::{Map, Value, json};
 use text_file::shorten;
 
 use crate::tools::{
-    Answer, AnswerBudget, Content, Group, Kind, Settings, ToolError, Toolbox, checkpoint::CHECKPOINT,
-    fence::end_of_fence,
+    Answer, AnswerBudget, Content, Group, Kind, Settings, ToolError, Toolbox, erased::CHECKPOINT, fence::end_of_fence,
 };
 
 use super::confirm::CONFIRMATION;

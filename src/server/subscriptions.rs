@@ -14,7 +14,6 @@
 
 mod followed;
 mod follower;
-mod known_states;
 mod table;
 
 use std::{

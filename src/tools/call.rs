@@ -15,7 +15,6 @@ pub(crate) mod match_words;
 pub(crate) mod omissions;
 pub(crate) mod paging;
 pub(crate) mod paths;
-pub(crate) mod plan;
 pub(crate) mod read_before_write;
 pub(crate) mod shown_diff;
 pub(crate) mod tool;

@@ -12,6 +12,7 @@ mod lines;
 mod no_match;
 mod places;
 mod report;
+mod search;
 
 use std::sync::Arc;
 

@@ -11,10 +11,7 @@ use serde_json::{Map, Value};
 
 use crate::config::{Environment, SetupRequest, command};
 
-use super::{
-    clients::{Client, EntryScope, OpenProject},
-    folders::{Folders, System},
-};
+use super::clients::{Client, EntryScope, Folders, OpenProject, System};
 
 /// The name of an entry unless another is given.
 pub(super) const NAME: &str = "files";

@@ -7,9 +7,8 @@ use confined_fs::host_directory;
 use crate::config::SetupRequest;
 
 use super::{
-    clients::{CLIENTS, Client, EntryScope, Format, ToolList},
+    clients::{CLIENTS, Client, EntryScope, Folders, Format, ToolList},
     entry::{Launcher, NPX, ServerEntry, UVX, launcher},
-    folders::Folders,
     hooks, json_document, own_tools,
     plan::SetupTarget,
     records::{Made, ToolsOff},

@@ -7,9 +7,8 @@ use serde_json::{Value, json};
 use crate::config::{SetupRequest, suggestion::quoted_for_unix};
 
 use super::{
-    clients::{Client, EntryScope, place_of},
+    clients::{Client, EntryScope, Folders, System, place_of},
     entry::{ServerEntry, names_program},
-    folders::{Folders, System},
     json_document::{self, at},
     records::Made,
 };

@@ -5,8 +5,7 @@ use std::{ops::Range, path::PathBuf};
 use serde_json::Value;
 
 use super::{
-    clients::{Client, EntryScope, OwnTools, ToolList, place_of},
-    folders::Folders,
+    clients::{Client, EntryScope, Folders, OwnTools, ToolList, place_of},
     json_document::{self, at},
     records::{Made, ToolsOff},
 };

@@ -4,10 +4,7 @@ use std::fmt::Write as _;
 
 use crate::config::Environment;
 
-use super::{
-    clients::{CLIENTS, Client, EntryScope, Format, OpenProject},
-    folders::{Folders, System},
-};
+use super::clients::{CLIENTS, Client, EntryScope, Folders, Format, OpenProject, System};
 
 /// Where a person's files are, by system. The home directory is `~` in all of them.
 const SYSTEMS: [(System, &str); 3] = [(System::Linux, "Linux"), (System::Mac, "macOS"), (System::Windows, "Windows")];

@@ -6,9 +6,8 @@ use crate::config::SetupRequest;
 
 use super::{
     client_file::{ClientFile, FileChange},
-    clients::{Client, EntryScope, Format},
+    clients::{Client, EntryScope, Folders, Format},
     entry::{self, ServerEntry, is_ours},
-    folders::Folders,
     hooks, own_tools,
     records::{Made, RecordEdit, Records, ToolsOff},
     server_list::ServerList,

@@ -10,8 +10,7 @@ use std::{
 use confined_fs::{FileKind, PathWatch, WorkspacePath};
 
 use super::{
-    followed::{FollowedState, Noticed},
-    known_states::{Difference, Listing, list, number_of},
+    followed::{Difference, FollowedState, Listing, Noticed, list, number_of},
     table::{Received, Shared, Table},
 };
 

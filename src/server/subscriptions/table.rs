@@ -14,10 +14,7 @@ use rmcp::model::{
 
 use crate::server::stdio::OutputQueue;
 
-use super::{
-    followed::{Followed, FollowedState, Listener, Noticed},
-    known_states::KnownStates,
-};
+use super::followed::{Followed, FollowedState, KnownStates, Listener, Noticed};
 
 /// How soon a notification is tried again for which the client has too much left to read.
 const RETRY_INTERVAL: Duration = Duration::from_millis(200);

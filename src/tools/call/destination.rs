@@ -3,7 +3,12 @@
 
 use confined_fs::{Base, FileKind, Revision, Tree, WorkspacePath, WritablePath};
 
-use super::{context::CallContext, error::ToolError, plan::Fingerprint, read_before_write, tool::Alias};
+use super::{
+    context::CallContext,
+    error::ToolError,
+    read_before_write,
+    tool::{Alias, Fingerprint},
+};
 
 /// Spellings of `source` and `destination`.
 pub(crate) const ALIASES: &[Alias] = &[

@@ -12,8 +12,7 @@ use crate::session::history::{Effect, JournalRecord, Kept, PendingChange, Undoab
 
 use super::{
     super::{CallContext, Kind, ToolError},
-    begin, note_of, read_failed,
-    record::record_written,
+    begin, note_of, read_failed, record_written,
 };
 
 /// How often a change is planned again because the file has changed. Under the lock, only other programs can change

@@ -15,10 +15,9 @@ use crate::session::history::{Effect, FormerEntry, JournalRecord, Kept, Undoable
 
 use super::{
     super::{CallContext, Kind, ToolError, read_before_write},
-    begin, changed, durable,
+    EntriesAre, begin, changed, durable,
     file::commit_file,
-    note_of, read_failed,
-    record::{EntriesAre, record_directories, record_entries, record_moved, record_written},
+    note_of, read_failed, record_directories, record_entries, record_moved, record_written,
     tree::content_mark,
 };
 

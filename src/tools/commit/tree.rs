@@ -11,8 +11,7 @@ use crate::session::history::{Effect, FormerEntry, JournalRecord, Kept, Undoable
 
 use super::{
     super::{CallContext, Kind, ToolError, read_before_write},
-    changed, durable, journaled, read_failed,
-    record::{EntriesAre, record_entries, record_moved},
+    EntriesAre, changed, durable, journaled, read_failed, record_entries, record_moved,
 };
 
 /// Makes a tree at `entry` with `create`; its undo removes it. `entries` reports what was made, and says what it is.

@@ -26,7 +26,8 @@ use super::{
     entry::{self, EditEntry, EntryChange},
     glob_files,
     lines::{self, FileNow, NowLines},
-    places::{self, Places, WithinWords},
+    places::{Places, WithinWords},
+    search,
 };
 
 /// The edits that are asked for in one file.
@@ -312,7 +313,7 @@ impl FileEdit {
             // With a single edit its own count is checked, so that the error can list the places.
             let each = self.expected.filter(|_| self.edits.len() == 1);
             let find = || {
-                let places = places::find(cx, &self.target, document, text, each)?;
+                let places = search::find(cx, &self.target, document, text, each)?;
                 if one.copied.is_some() { entry::verbatim(places, &text.new) } else { Ok(places) }
             };
             if !one.in_glob {
