@@ -1,7 +1,6 @@
 //! `ls`: a directory as a short tree, or the facts of one file. Opens only a file that it is asked about.
 
 mod render;
-mod total;
 mod tree;
 
 use std::fmt::Write as _;

@@ -17,8 +17,7 @@ use super::{
         fence::fence,
         omissions::{self, is_zero, with_notes},
     },
-    total::Total,
-    tree::{Counted, Item, ListRequest, Listing, MAX_COUNTED, MAX_NAMED, MAX_RESULTS, State, Tree},
+    tree::{Counted, Item, ListRequest, Listing, MAX_COUNTED, MAX_NAMED, MAX_RESULTS, State, Total, Tree},
 };
 
 impl Tree {
