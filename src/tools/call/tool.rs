@@ -91,7 +91,7 @@ impl Group {
         &[("manage", Self::Manage), ("patch", Self::Patch), ("watch", Self::Watch), ("present", Self::Present)];
 }
 
-/// One tool. `plan` computes without a lock; only a [`super::plan::Change`] touches the disk.
+/// One tool. `plan` computes without a lock; only a [`Change`] touches the disk.
 pub trait Tool: 'static {
     /// The arguments; doc comments are the schema's descriptions. Derive with
     /// `#[serde(deny_unknown_fields)]`, optional arguments as `Option`.
