@@ -74,11 +74,15 @@ pub(super) fn check(
     let settled = |state: &mut State, now: Instant| {
         let again = state.ask_again(edit.uri, now);
         instance.send(again.as_slice());
-        state.is_settled(edit.uri, now)
+        state.settles(edit.uri, now)
     };
     if let Some(base) = base {
-        instance.send(&state.put(edit.uri, edit.language, base, Instant::now()));
-        match wait(instance, state, limit, settled) {
+        let last_text = if state.owes_a_list(edit.uri) { wait(instance, state, limit, settled) } else { Ok(state) };
+        let ready = last_text.and_then(|mut ready| {
+            instance.send(&ready.put(edit.uri, edit.language, base, Instant::now()));
+            wait(instance, ready, limit, settled)
+        });
+        match ready {
             Ok(ready) => {
                 state = ready;
                 state.has_settled = true;

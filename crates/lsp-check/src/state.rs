@@ -76,6 +76,10 @@ struct Document {
     passed: Option<Instant>,
     /// A hash of the text.
     text: u64,
+    /// Whether all that was to be said of this version has arrived.
+    is_settled: bool,
+    /// Whether the version before was replaced before that: its list may still come.
+    follows_unsettled: bool,
 }
 
 /// The problems of one file.
@@ -299,11 +303,12 @@ impl State {
     pub(super) fn put(&mut self, uri: &str, language: &str, text: &str, now: Instant) -> Vec<Value> {
         let hash = BuildHasherDefault::<DefaultHasher>::new().hash_one(text);
         let mut messages = Vec::new();
-        let version = match self.documents.get(uri) {
-            Some(document) if document.text == hash => return messages,
-            Some(document) => document.version + 1,
-            None => 1,
-        };
+        let before = self.documents.get(uri);
+        if before.is_some_and(|document| document.text == hash) {
+            return messages;
+        }
+        let version = before.map_or(1, |document| document.version + 1);
+        let follows_unsettled = before.is_some_and(|document| !document.is_settled);
         if version > 1 {
             // A change without a range is the whole text, which every server takes.
             let file = json!({ "uri": uri, "version": version });
@@ -319,7 +324,16 @@ impl State {
             let file = json!({ "uri": uri, "languageId": language, "version": version, "text": text });
             messages.push(notification("textDocument/didOpen", &json!({ "textDocument": file })));
         }
-        let document = Document { version, sent: now, pulled: None, is_pulling: false, passed: None, text: hash };
+        let document = Document {
+            version,
+            sent: now,
+            pulled: None,
+            is_pulling: false,
+            passed: None,
+            text: hash,
+            is_settled: false,
+            follows_unsettled,
+        };
         self.documents.insert(uri.to_owned(), document);
         self.last_gap /= 2;
         messages.extend(self.ask(uri, now));
@@ -464,6 +478,22 @@ impl State {
         asked.is_some_and(|asked| self.last_busy.is_none_or(|busy| busy <= asked || self.quiescent.is_none()))
     }
 
+    /// Whether a file is to settle before it gets another text. Where lists name no version, one that is due for the text
+    /// that the server has would pass for that of the next: a problem of both would be taken for an old one.
+    pub(crate) fn owes_a_list(&self, uri: &str) -> bool {
+        let is_open = self.documents.get(uri).is_some_and(|document| !document.is_settled);
+        is_open && !self.pulls && !self.names_versions
+    }
+
+    /// Whether all that it will say of the content of a file has arrived; keeps that it has.
+    pub(crate) fn settles(&mut self, uri: &str, now: Instant) -> bool {
+        let is_settled = self.is_settled(uri, now);
+        if let Some(document) = self.documents.get_mut(uri) {
+            document.is_settled |= is_settled;
+        }
+        is_settled
+    }
+
     /// Whether all that it will say of the content of a file has arrived.
     pub(crate) fn is_settled(&self, uri: &str, now: Instant) -> bool {
         // Closed for other files meanwhile: nobody knows.
@@ -488,7 +518,9 @@ impl State {
         let is_silent = (self.is_proven || pushed_at.is_some_and(|at| at >= document.sent))
             && !self.names_versions
             && document.passed.is_some_and(|at| now.saturating_duration_since(at) >= SILENCE);
-        let more = cold.max(3 * self.last_gap);
+        // The first list may be about a text before this one: as long as a silent server is waited for.
+        let late = if document.follows_unsettled && !self.names_versions { SILENCE } else { Duration::ZERO };
+        let more = cold.max(3 * self.last_gap).max(late);
         (has_answered && quiet >= QUIET_PUSHED.max(more)) || (is_silent && quiet >= SILENCE.max(more))
     }
 }
@@ -562,6 +594,28 @@ mod tests {
     }
 
     #[test]
+    fn list_of_a_text_that_was_replaced_too_early_is_waited_for() {
+        let start = Instant::now();
+        let at = |milliseconds| start + Duration::from_millis(milliseconds);
+        let mut state = started("any", &json!({}));
+        state.is_proven = true;
+        state.put(FILE, "rust", "1", at(0));
+        pass(&mut state, 2, at(5));
+        assert!(state.owes_a_list(FILE), "its list has not come");
+        state.put(FILE, "rust", "2", at(100));
+        pass(&mut state, 3, at(105));
+        push(&mut state, &["broken"], at(150));
+        assert!(!state.settles(FILE, at(1100)) && state.owes_a_list(FILE), "this may be the list of the first text");
+        push(&mut state, &[], at(1101));
+        assert!(!state.settles(FILE, at(3800)), "lists are 951 ms apart");
+        assert!(state.settles(FILE, at(4000)) && !state.owes_a_list(FILE));
+        state.put(FILE, "rust", "3", at(5000));
+        pass(&mut state, 4, at(5005));
+        push(&mut state, &["broken"], at(5010));
+        assert!(state.settles(FILE, at(6500)), "nothing is due for the text before");
+    }
+
+    #[test]
     fn check_that_follows_each_save_is_part_of_the_answer() {
         let start = Instant::now();
         let at = |milliseconds| start + Duration::from_millis(milliseconds);
@@ -603,7 +657,7 @@ mod tests {
         state.last_saved = Some(at(0));
         pass(&mut state, 2, at(1));
         push(&mut state, 1);
-        assert!(state.is_settled("file:///r/a.rs", at(500)), "one that never checked a save is not waited for");
+        assert!(state.settles("file:///r/a.rs", at(500)), "one that never checked a save is not waited for");
         progress(&mut state, "begin", 600);
         progress(&mut state, "end", 700);
         state.put("file:///r/a.rs", "rust", "2", at(2000));

@@ -12,7 +12,7 @@ const MAX_LINES: &[(&str, usize)] = &[
     ("crates/beneath", 1_371),
     ("crates/confined-fs", 13_155),
     ("crates/image-view", 1_046),
-    ("crates/lsp-check", 1_485),
+    ("crates/lsp-check", 1_513),
     ("crates/pdf-text", 2_739),
     ("crates/self-sandbox", 1_730),
     ("crates/source-outline", 3_490),
