@@ -20,7 +20,8 @@ use tree_search::PathIndex;
 use super::{
     dispatch::Dispatcher,
     handler::{Handler, ListenService},
-    roles::{RoleParts, Served, instructions_text},
+    instructions,
+    roles::{RoleParts, Served},
     services::Services,
     stdio::{OutputQueue, SafeStdio},
     threads::log_panics,
@@ -43,7 +44,7 @@ pub struct Server {
 impl Server {
     /// A server of `services`.
     pub fn new(services: Services) -> Self {
-        let text = || instructions_text(&services.toolbox, &services.workspace);
+        let text = || instructions::text(&services.toolbox, &services.workspace);
         let instructions = services.options.unconfigured.clone().unwrap_or_else(text);
         Self::with_instructions(services, instructions)
     }

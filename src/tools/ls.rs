@@ -77,7 +77,7 @@ impl Tool for Ls {
             over_maximum: [depth.note("depth"), limit.note("max_results")].into_iter().flatten().collect(),
         };
         let answer = match scope.starts() {
-            [start] if scope.file().is_some() => answer(cx, start)?,
+            [start] if scope.file().is_some() => file_answer(cx, start)?,
             // Where roots are not there yet, the list of roots is the answer that can say so.
             [start] if scope.absent().is_empty() => request.tree(cx, start)?.answer(cx, &request),
             _ => roots(cx),
@@ -111,7 +111,7 @@ fn roots(cx: &CallContext) -> Answer {
 }
 
 /// The answer about `path`, which is not a directory.
-fn answer(cx: &CallContext, path: &WorkspacePath) -> Result<Answer, ToolError> {
+fn file_answer(cx: &CallContext, path: &WorkspacePath) -> Result<Answer, ToolError> {
     let access = |error| ToolError::access(&cx.workspace, error);
     let stat = cx.workspace.stat(path).map_err(access)?;
     let visibility = cx.workspace.visibility(path).map_err(access)?;

@@ -20,7 +20,7 @@ const FOLDER: &str = "history";
 const JOURNAL: &str = "changes-";
 /// Holds when the folder was swept, and a line for each addition since, with its bytes.
 const SWEPT: &str = "swept";
-const MARKER_AT_MOST: u64 = 64 << 10;
+const MAX_MARKER_BYTES: u64 = 64 << 10;
 /// About what a change adds to the journal.
 const LINE: u64 = 400;
 /// The folder is looked through at least this often while it is used.
@@ -29,7 +29,7 @@ const SWEEP_EVERY: Duration = Duration::from_secs(60 * 60);
 const EIGHTH: u64 = 8;
 const DAY: u64 = 24 * 60 * 60;
 /// Bytes of one day's journal that are read.
-const READ_AT_MOST: u64 = 64 << 20;
+const MAX_JOURNAL_BYTES: u64 = 64 << 20;
 
 /// Bounds of the history on the disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -172,7 +172,7 @@ impl DiskStore {
         let (today, mut found) = (now() / DAY, HashMap::new());
         let digits: Vec<String> = revisions.iter().map(ToString::to_string).collect();
         for day in [today, today.saturating_sub(1)] {
-            let read = |folder: StateDir| folder.read(&format!("{JOURNAL}{day}"), READ_AT_MOST);
+            let read = |folder: StateDir| folder.read(&format!("{JOURNAL}{day}"), MAX_JOURNAL_BYTES);
             let bytes =
                 if found.len() < digits.len() { self.folder().and_then(read).unwrap_or_default() } else { break };
             let text = String::from_utf8_lossy(&bytes);
@@ -199,7 +199,7 @@ impl DiskStore {
     /// Counts what was added, across processes, and sweeps when it is time. Failing to is no reason
     /// to fail a change.
     fn added(&self, folder: &StateDir, bytes: u64) {
-        let marker = folder.read(SWEPT, MARKER_AT_MOST).unwrap_or_default();
+        let marker = folder.read(SWEPT, MAX_MARKER_BYTES).unwrap_or_default();
         let marker = String::from_utf8_lossy(&marker);
         let mut numbers = marker.lines().map(|line| line.parse::<u64>().unwrap_or(0));
         // A damaged marker is one of a folder that was never swept.
@@ -207,7 +207,7 @@ impl DiskStore {
         let added: u64 = numbers.sum::<u64>() + bytes + LINE;
         let due = now().saturating_sub(swept) > SWEEP_EVERY.as_secs()
             || added > self.limits.bytes / EIGHTH
-            || marker.len() as u64 == MARKER_AT_MOST;
+            || marker.len() as u64 == MAX_MARKER_BYTES;
         // After the sweep the marker begins again; a kill in between costs one more sweep.
         let noted = if due {
             if let Err(error) = self.sweep(folder) {
@@ -255,7 +255,7 @@ fn days(folder: &StateDir) -> io::Result<Vec<u64>> {
 }
 
 fn records_of_day(folder: &StateDir, day: u64) -> io::Result<Vec<JournalRecord>> {
-    let bytes = folder.read(&format!("{JOURNAL}{day}"), READ_AT_MOST)?;
+    let bytes = folder.read(&format!("{JOURNAL}{day}"), MAX_JOURNAL_BYTES)?;
     // The torn line of a process that was killed costs that line alone.
     Ok(String::from_utf8_lossy(&bytes).lines().filter_map(JournalRecord::read).collect())
 }

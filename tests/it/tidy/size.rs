@@ -20,7 +20,7 @@ const MAX_LINES: &[(&str, usize)] = &[
     ("crates/text-edit", 6_053),
     ("crates/text-file", 1_067),
     ("crates/tree-search", 7_313),
-    ("src", 31_485),
+    ("src", 31_505),
 ];
 
 /// Modules that a folder may have; a file and the folder of its name count once.

@@ -1,0 +1,141 @@
+//! Each committed change of the server, for those that follow them: subscriptions, `--events`, language servers.
+//!
+//! The tools report here once the change is on the disk, whether or not there is an audit. A change of a directory is
+//! one report, for everything below it.
+//!
+//! # Limits
+//! A listener runs on the thread that made the change, so it must not wait for anything.
+
+use std::{
+    fmt,
+    sync::{Arc, Mutex, PoisonError, Weak},
+};
+
+use confined_fs::{Revision, WorkspacePath};
+
+/// A way to change an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChangeKind {
+    /// There was nothing before.
+    Created,
+    /// A file has other content.
+    Written,
+    /// The entry had another path before; what was at the new path is gone.
+    Moved,
+    /// There is nothing any more.
+    Deleted,
+}
+
+/// The kind of an entry, now or before it was deleted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EntryKind {
+    /// A regular file, or a special one that was moved.
+    File,
+    /// A directory, with everything below it.
+    Directory,
+    /// A symbolic link, whatever it leads to.
+    Link,
+}
+
+/// A change that is on the disk.
+#[derive(Clone, Debug)]
+pub struct CommittedChange {
+    /// The tool that made it.
+    pub tool: &'static str,
+    /// Whether the entry came, went, moved or changed.
+    pub kind: ChangeKind,
+    /// The kind of the entry at `path`.
+    pub entry: EntryKind,
+    /// The real path, the new one of what was moved.
+    pub path: WorkspacePath,
+    /// The former real path of what was moved.
+    pub from: Option<WorkspacePath>,
+    /// The content of the file now, where that is known.
+    pub revision: Option<Revision>,
+    /// Who made it, as far as that is known.
+    pub by: Option<Arc<str>>,
+    /// Names the session in the history.
+    pub session: Arc<str>,
+}
+
+/// Who follows the changes.
+pub trait ChangeListener: Send + Sync {
+    /// The changes of one step of a call are on the disk, such as a file with the directories that were made for it.
+    /// Must return at once.
+    fn changed(&self, changes: &[CommittedChange]);
+}
+
+/// The listeners of one session.
+#[derive(Default)]
+pub struct ChangeFeed(Mutex<Vec<Weak<dyn ChangeListener>>>);
+
+impl ChangeFeed {
+    /// Reports all changes from now on to `listener`, until it is dropped.
+    pub fn follow(&self, listener: Weak<dyn ChangeListener>) {
+        let mut listeners = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // Here, where the list grows: a listener that is dropped does not say so.
+        listeners.retain(|known| known.strong_count() > 0);
+        listeners.push(listener);
+    }
+
+    /// Whether anybody follows the changes.
+    pub fn is_followed(&self) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().any(|listener| listener.strong_count() > 0)
+    }
+
+    /// Passes the changes of one step on.
+    pub fn report(&self, changes: &[CommittedChange]) {
+        if changes.is_empty() {
+            return;
+        }
+        // Not under the lock: a listener may take its own locks.
+        let listeners: Vec<Arc<dyn ChangeListener>> = {
+            let listeners = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            listeners.iter().filter_map(Weak::upgrade).collect()
+        };
+        for listener in listeners {
+            listener.changed(changes);
+        }
+    }
+}
+
+impl fmt::Debug for ChangeFeed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ChangeFeed").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use confined_fs::{Access, Workspace};
+
+    #[derive(Default)]
+    struct Heard(Mutex<Vec<String>>);
+
+    impl ChangeListener for Heard {
+        fn changed(&self, changes: &[CommittedChange]) {
+            self.0.lock().unwrap().extend(changes.iter().map(|change| format!("{:?} {}", change.kind, change.path)));
+        }
+    }
+
+    #[test]
+    fn dropped_listener_hears_no_more() {
+        let temp = tempfile::tempdir().unwrap();
+        let path = Workspace::of_directory(temp.path(), Access::ReadOnly).resolve("a").unwrap();
+        let kind = ChangeKind::Created;
+        let (from, revision, by, session) = (None, None, None, "".into());
+        let change = CommittedChange { tool: "write", kind, entry: EntryKind::File, path, from, revision, by, session };
+        let feed = ChangeFeed::default();
+        feed.report(std::slice::from_ref(&change));
+        let heard = Arc::new(Heard::default());
+        let listener: Arc<dyn ChangeListener> = heard.clone();
+        feed.follow(Arc::downgrade(&listener));
+        feed.report(std::slice::from_ref(&change));
+        assert!(feed.is_followed());
+        assert_eq!(*heard.0.lock().unwrap(), ["Created a"]);
+        drop((listener, heard));
+        feed.report(std::slice::from_ref(&change));
+        assert!(!feed.is_followed());
+    }
+}
