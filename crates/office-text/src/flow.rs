@@ -1,0 +1,197 @@
+//! Paragraphs, lists and tables as lines of Markdown.
+//!
+//! A reader reports what begins and what ends; text goes to what began last: a paragraph, in a cell, a note or a text box.
+
+use std::{fmt::Write as _, mem, ops::ControlFlow};
+
+/// Bytes of text that are held before they are handed out: a paragraph with its notes, or a row.
+pub(crate) const MAX_HELD: usize = 4 << 20;
+
+/// A paragraph, an item of a list or a row of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Paragraph<'t> {
+    /// Counted from 1, without those that are empty.
+    pub number: usize,
+    /// The level of a heading, from 1.
+    pub heading: Option<u8>,
+    /// One line, or several where it has line breaks or notes; without the last line end.
+    pub text: &'t str,
+    /// Whether a limit was reached, so that text is missing.
+    pub cut: bool,
+}
+
+/// Takes paragraphs, and says whether it wants more.
+pub type TakeParagraph<'t> = dyn FnMut(Paragraph<'_>) -> ControlFlow<()> + 't;
+
+/// The paragraph that is written, and what it is part of: a cell, a note or another text within a paragraph or a table.
+#[derive(Default)]
+struct Line {
+    text: String,
+    /// The mark of the stretch of text at its end.
+    mark: Option<String>,
+    /// The paragraphs before it, and what divides them.
+    captured: String,
+    between: char,
+}
+
+#[derive(Default)]
+pub(crate) struct Table {
+    cells: Vec<String>,
+    has_rows: bool,
+}
+
+pub(crate) struct Flow<'t> {
+    take: &'t mut TakeParagraph<'t>,
+    /// The first paragraph that is wanted.
+    first: usize,
+    number: usize,
+    pub(crate) is_done: bool,
+    line: Line,
+    /// The paragraphs around it; none for one of the text itself.
+    around: Vec<Line>,
+    pub(crate) tables: Vec<Table>,
+    /// Notes and text boxes of the paragraph, which follow it.
+    after: Vec<String>,
+    held: usize,
+    cut: bool,
+    /// Marks of the text that comes: `inserted by A`, `hidden`.
+    pub(crate) marks: Vec<String>,
+}
+
+impl<'t> Flow<'t> {
+    pub(crate) fn new(first: usize, take: &'t mut TakeParagraph<'t>) -> Self {
+        let (around, tables, after, marks) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let line = Line::default();
+        Self { take, first, number: 0, is_done: false, line, around, tables, after, held: 0, cut: false, marks }
+    }
+
+    /// Whether so many bytes more may be held.
+    fn hold(&mut self, bytes: usize) -> bool {
+        self.cut |= self.held + bytes > MAX_HELD;
+        self.held += if self.cut { 0 } else { bytes };
+        !self.cut
+    }
+
+    /// Forgets what was handed out; true if a limit was reached since the last time.
+    pub(crate) fn release(&mut self) -> bool {
+        self.held = 0;
+        mem::take(&mut self.cut)
+    }
+
+    /// Adds text to the paragraph.
+    pub(crate) fn push(&mut self, text: &str) {
+        let mark = self.marks.last().cloned();
+        if text.is_empty() || !self.hold(text.len() + mark.as_ref().map_or(0, |mark| mark.len() + 4)) {
+            return;
+        }
+        if self.line.mark != mark {
+            self.end_mark();
+            if let Some(mark) = &mark {
+                let _ = write!(self.line.text, "[{mark}: ");
+            }
+            self.line.mark = mark;
+        }
+        self.line.text.push_str(text);
+    }
+
+    fn end_mark(&mut self) {
+        self.line.text.extend(self.line.mark.take().map(|_| ']'));
+    }
+
+    /// Ends the paragraph; `prefix` is the sign of a list. Empty ones are left out.
+    pub(crate) fn end_paragraph(&mut self, heading: Option<u8>, prefix: &str) {
+        self.end_mark();
+        let line = mem::take(&mut self.line.text);
+        let text = line.trim_end();
+        if !self.around.is_empty() {
+            self.capture(prefix, text);
+        } else if text.trim_start().is_empty() {
+            self.emit(String::new(), None);
+        } else if let Some(level) = heading {
+            let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            self.emit(format!("{} {prefix}{text}", "#".repeat(usize::from(level.clamp(1, 6)))), heading);
+        } else {
+            self.emit(format!("{prefix}{text}"), None);
+        }
+    }
+
+    /// Hands out a line and what follows it.
+    fn emit(&mut self, mut text: String, heading: Option<u8>) {
+        for after in self.after.drain(..) {
+            text.extend((!text.is_empty()).then_some('\n'));
+            text.push_str(&after);
+        }
+        let cut = self.release();
+        if text.is_empty() || self.is_done {
+            return;
+        }
+        self.number += 1;
+        if self.number >= self.first {
+            self.is_done = (self.take)(Paragraph { number: self.number, heading, text: &text, cut }).is_break();
+        }
+    }
+
+    /// Begins a text within the paragraph.
+    pub(crate) fn begin_capture(&mut self, between: char) {
+        let around = mem::replace(&mut self.line, Line { between, ..Line::default() });
+        self.around.push(around);
+    }
+
+    fn capture(&mut self, prefix: &str, text: &str) {
+        let Line { captured, between, .. } = &mut self.line;
+        if !text.trim().is_empty() {
+            captured.extend((!captured.is_empty()).then_some(*between));
+            captured.extend([prefix, text]);
+        }
+    }
+
+    /// Ends it, and gives its text.
+    pub(crate) fn end_capture(&mut self) -> String {
+        self.end_paragraph(None, "");
+        mem::replace(&mut self.line, self.around.pop().unwrap_or_default()).captured
+    }
+
+    /// Adds a note or a text box, which follows the paragraph.
+    pub(crate) fn push_after(&mut self, text: String) {
+        if !text.is_empty() && self.hold(text.len() + 24) {
+            self.after.push(text);
+        }
+    }
+
+    /// Ends the cell that [`begin_capture`](Self::begin_capture) began, which is `columns` wide; a cell of none is part of
+    /// another one.
+    pub(crate) fn end_cell(&mut self, columns: usize) {
+        let text = self.end_capture();
+        // Word has at most 63 columns.
+        let columns = columns.min(100);
+        if self.hold(columns * 24)
+            && columns > 0
+            && let Some(table) = self.tables.last_mut()
+        {
+            table.cells.push(text);
+            table.cells.extend((1..columns).map(|_| String::new()));
+        }
+    }
+
+    pub(crate) fn end_row(&mut self) {
+        let Some(table) = self.tables.last_mut() else { return };
+        let cells = mem::take(&mut table.cells);
+        let is_first = !mem::replace(&mut table.has_rows, true);
+        if cells.iter().all(String::is_empty) && self.after.is_empty() {
+            return;
+        }
+        // A table within a cell, for which Markdown has no form, is flat.
+        if !self.around.is_empty() {
+            return self.capture("", &cells.join(" / "));
+        }
+        let mut row = String::from("|");
+        for cell in &cells {
+            let _ = write!(row, " {} |", cell.replace('|', "\\|").replace('\n', "<br>").replace('\t', " "));
+        }
+        if is_first {
+            row.push_str("\n|");
+            row.extend(cells.iter().map(|_| "---|"));
+        }
+        self.emit(row, None);
+    }
+}

@@ -1,0 +1,254 @@
+//! The text of Word, Excel and `PowerPoint` files, part by part.
+//!
+//! A file is hostile until it has been read: every length, count and reference in it is a claim. A document is read as a
+//! stream from the start of a part to the last paragraph, row or slide that is wanted; what is inflated, what is kept and
+//! what one element has all count against one budget. Nothing is run, nothing outside of the file is opened, no entity is
+//! expanded. What exceeds a limit gives less text and a note, or an error. The most hostile file known takes 75 MB; a row of
+//! a sheet of a million takes 4 MB.
+//!
+//! calamine 0.38 keeps all shared strings, and reserves room for as many as a file says there are: one of 1,139 bytes ends
+//! the process. zip 9.5 keeps 200 bytes of each part before the first can be read: a file of 50 MB has a million. So
+//! `rawzip` lists the parts, `flate2` inflates them and `quick_xml` gives their elements one at a time; what they mean is
+//! read here.
+//!
+//! # Map
+//! Bytes to elements: `package` (parts, relationships, images), `xml`. Word and `PowerPoint`: `story` (what elements mean),
+//! `flow` (paragraphs, lists and tables as Markdown). Excel: `xlsx`, `workbook` (the rows that are wanted), `number_format`
+//! (dates). All work counts against the `budget`.
+//!
+//! # Limits
+//! No layout, headers and footers, text of charts, pivot tables or comments on cells and slides. Parts must be UTF-8.
+//! `OpenDocument` is named and not read.
+//!
+//! ```
+//! use std::io::Cursor;
+//!
+//! use office_text::{OfficeError, with_document};
+//!
+//! let refused = with_document(Cursor::new(b"not a document"), &|| false, |_| Ok(()));
+//! assert_eq!(refused, Err(OfficeError::NoDocument));
+//! ```
+//!
+//! A part of Rootbound, published with it: its interface changes without notice.
+
+mod budget;
+mod flow;
+mod number_format;
+mod package;
+mod story;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
+mod workbook;
+mod xlsx;
+mod xml;
+
+use std::{
+    cell::RefCell,
+    io::{Read, Seek, SeekFrom},
+    ops::{ControlFlow, Range},
+    panic::{self, AssertUnwindSafe},
+};
+
+use budget::Budget;
+use flow::Flow;
+use package::{Package, Source};
+use story::{Docx, Story, read_slide, slide_parts};
+use xlsx::Xlsx;
+use xml::Node;
+
+pub use budget::OfficeError;
+pub use flow::{Paragraph, TakeParagraph};
+pub use package::OfficeImage;
+pub use story::Slide;
+pub use workbook::{OfficeSheet, SheetRows, WantedCells, column_letters, column_number};
+
+/// Bytes that reading one document may take at most, for callers that read several at the same time.
+pub const MEMORY: u64 = 80 << 20;
+
+/// The kind of a document, by which some functions of [`OfficeDocument`] answer; the others find nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OfficeKind {
+    /// Paragraphs, items of lists and rows of tables.
+    Text,
+    /// Sheets of rows and columns.
+    Workbook,
+    /// Slides, each with its notes.
+    Presentation,
+}
+
+enum Content {
+    Text(Docx),
+    Workbook(Xlsx),
+    /// The parts of its slides.
+    Presentation(Vec<String>),
+}
+
+/// An open document, whose parts are read when they are asked for.
+pub struct OfficeDocument<'a> {
+    package: Package<'a>,
+    content: Content,
+}
+
+/// A heading of a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Heading {
+    /// Counted from 1, the highest.
+    pub level: u8,
+    /// Its text, without the signs of Markdown.
+    pub text: String,
+    /// The paragraph that it is.
+    pub paragraph: usize,
+}
+
+/// How a text is divided.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outline {
+    /// Paragraphs, items of lists and rows of tables, without those that are empty.
+    pub paragraphs: usize,
+    /// Its headings; of more than 10,000 the first.
+    pub headings: Vec<Heading>,
+}
+
+/// Headings that are kept.
+const MAX_HEADINGS: usize = 10_000;
+
+impl Outline {
+    /// The paragraphs of each section whose heading is `text` in either case of letters, from the heading to the next of its
+    /// level or above.
+    pub fn sections(&self, text: &str) -> Vec<Range<usize>> {
+        let wanted = text.trim().to_lowercase();
+        let next = |level: u8, at: usize| self.headings[at + 1..].iter().find(|next| next.level <= level);
+        let end = |next: Option<&Heading>| next.map_or(self.paragraphs + 1, |next| next.paragraph);
+        let found = self.headings.iter().enumerate().filter(|(_, heading)| heading.text.to_lowercase() == wanted);
+        found.map(|(at, heading)| heading.paragraph..end(next(heading.level, at))).collect()
+    }
+}
+
+/// Whether a file that begins so may be a document, or an older or encrypted one: a ZIP archive whose first part is one of
+/// those that come first in documents, or a compound file. A hundred bytes are enough.
+pub fn may_be_document(head: &[u8]) -> bool {
+    const FIRST: [&[u8]; 7] = [b"[Content_Types].xml", b"_rels/", b"docProps/", b"word/", b"xl/", b"ppt/", b"mimetype"];
+    let name = head.strip_prefix(b"PK\x03\x04").and_then(|rest| rest.get(26..)).unwrap_or_default();
+    // An EPUB begins with its media type as OpenDocument does.
+    let is_office = FIRST.iter().any(|first| name.starts_with(first)) && !name.starts_with(b"mimetypeapplication/epub");
+    is_office || head.starts_with(&package::CFB_MAGIC)
+}
+
+/// Opens a document and hands it to `read`; `stopped` is asked often and ends the work.
+///
+/// # Errors
+/// What is wrong with the file, or what `read` answers.
+pub fn with_document<T>(
+    mut source: impl Read + Seek,
+    stopped: &dyn Fn() -> bool,
+    read: impl FnOnce(&OfficeDocument<'_>) -> Result<T, OfficeError>,
+) -> Result<T, OfficeError> {
+    let size = source.seek(SeekFrom::End(0))?;
+    let budget = Budget::new(stopped);
+    let file = Source { file: RefCell::new(source), budget: &budget };
+    // No input is known that panics.
+    panic::catch_unwind(AssertUnwindSafe(|| {
+        let package = Package::open(&file, size, &budget)?;
+        read(&OfficeDocument { content: Content::of(&package)?, package })
+    }))
+    .unwrap_or(Err(OfficeError::Damaged("its data is invalid")))
+}
+
+impl Content {
+    fn of(package: &Package<'_>) -> Result<Self, OfficeError> {
+        if package.xml("mimetype")?.is_some() && package.xml("content.xml")?.is_some() {
+            return Err(OfficeError::Format("in an OpenDocument format", ".docx, .xlsx or .pptx"));
+        }
+        let main = package.relationships("")?.of_type("officeDocument");
+        if main.is_empty() {
+            return Err(OfficeError::NoDocument);
+        }
+        if main.rsplit('.').next() == Some("bin") {
+            return Err(OfficeError::Format("a binary workbook (.xlsb)", ".xlsx"));
+        }
+        let mut xml = package.required_xml(&main)?;
+        while let Some(node) = xml.next()? {
+            let Node::Start(tag) = node else { continue };
+            return match tag.name() {
+                "document" => Docx::open(package, &main).map(Self::Text),
+                "workbook" => Xlsx::open(package, &main).map(Self::Workbook),
+                "presentation" => slide_parts(package, &main).map(Self::Presentation),
+                _ => Err(OfficeError::NoDocument),
+            };
+        }
+        Err(OfficeError::NoDocument)
+    }
+}
+
+impl OfficeDocument<'_> {
+    /// Whether it is a text, a workbook or a presentation.
+    pub fn kind(&self) -> OfficeKind {
+        match self.content {
+            Content::Text(_) => OfficeKind::Text,
+            Content::Workbook(_) => OfficeKind::Workbook,
+            Content::Presentation(_) => OfficeKind::Presentation,
+        }
+    }
+
+    /// Hands out the paragraphs of a text from `first` on, counted from 1, until `take` breaks.
+    ///
+    /// # Errors
+    /// What is wrong with the file after what was handed out.
+    pub fn paragraphs(&self, first: usize, take: &mut TakeParagraph<'_>) -> Result<(), OfficeError> {
+        let Content::Text(docx) = &self.content else { return Ok(()) };
+        let flow = Flow::new(first, take);
+        Story::new(docx, &self.package, &docx.relationships, flow).read(self.package.required_xml(&docx.main)?)
+    }
+
+    /// The paragraphs and headings of a text.
+    pub fn outline(&self) -> Result<Outline, OfficeError> {
+        let mut outline = Outline::default();
+        self.paragraphs(1, &mut |paragraph| {
+            outline.paragraphs = paragraph.number;
+            if let Some(level) = paragraph.heading.filter(|_| outline.headings.len() < MAX_HEADINGS) {
+                let text = paragraph.text.lines().next().unwrap_or_default().trim_start_matches('#').trim();
+                let text = text.chars().take(300).collect();
+                outline.headings.push(Heading { level, text, paragraph: paragraph.number });
+            }
+            ControlFlow::Continue(())
+        })?;
+        Ok(outline)
+    }
+
+    /// The sheets of a workbook, in the order of their tabs.
+    pub fn sheets(&self) -> Result<Vec<OfficeSheet>, OfficeError> {
+        let Content::Workbook(xlsx) = &self.content else { return Ok(Vec::new()) };
+        xlsx.sheets(&self.package)
+    }
+
+    /// Rows of a sheet, which counts from 1.
+    pub fn rows(&self, sheet: usize, wanted: &WantedCells) -> Result<SheetRows, OfficeError> {
+        let Content::Workbook(xlsx) = &self.content else { return Ok(SheetRows::default()) };
+        xlsx.rows(&self.package, sheet, *wanted)
+    }
+
+    /// How many slides a presentation has.
+    pub fn slide_count(&self) -> usize {
+        if let Content::Presentation(slides) = &self.content { slides.len() } else { 0 }
+    }
+
+    /// A slide of a presentation, which counts from 1.
+    pub fn slide(&self, number: usize) -> Result<Slide, OfficeError> {
+        let Content::Presentation(slides) = &self.content else { return Ok(Slide::default()) };
+        let part = slides.get(number.wrapping_sub(1)).ok_or_else(|| OfficeError::Missing(format!("slide {number}")))?;
+        read_slide(&self.package, part)
+    }
+
+    /// The images in the document; texts name them by their number here, counted from 1.
+    pub fn images(&self) -> &[OfficeImage] {
+        &self.package.images
+    }
+
+    /// The bytes of an image, which counts from 1: at most 24 MiB.
+    pub fn image(&self, number: usize) -> Result<Vec<u8>, OfficeError> {
+        self.package.image(number)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,410 @@
+//! The text of a part of a Word document or a presentation, in its order: `WordprocessingML` and `DrawingML`, ECMA-376
+//! part 1, clauses 17 and 21. Their elements for paragraphs and tables have the same names.
+
+use std::{
+    collections::HashMap,
+    iter, mem,
+    ops::ControlFlow::{Break, Continue},
+};
+
+use crate::{
+    Paragraph,
+    budget::Result,
+    flow::{Flow, MAX_HELD, Table},
+    package::{Package, Relationships},
+    xml::{Node, Tag, Xml},
+};
+
+/// Styles that are based on each other, of which Word makes no more than ten; and levels of a list, of which it has nine.
+const MAX_BASES: usize = 16;
+const MAX_LEVELS: usize = 9;
+
+/// The mark of text that Word does not show.
+const HIDDEN: &str = "hidden";
+
+/// Styles, lists and notes, which are known before the text is read.
+#[derive(Default)]
+pub(crate) struct Docx {
+    pub(crate) main: String,
+    pub(crate) relationships: Relationships,
+    styles: HashMap<String, Style>,
+    /// Where each list counts, as those of one definition go on, and its levels.
+    lists: HashMap<String, (String, Levels)>,
+    /// Author and text of notes and comments, by their kind and identifier, as `footnote 2`.
+    notes: HashMap<String, (String, String)>,
+}
+
+/// A style, or a paragraph, which may have what a style has.
+#[derive(Default)]
+struct Style {
+    based_on: String,
+    /// The level of a heading, from 0; 9 is body text.
+    outline: Option<u8>,
+    list: Option<String>,
+    level: Option<usize>,
+}
+
+impl Style {
+    fn set(&mut self, tag: &Tag<'_>) {
+        match tag.name() {
+            "basedOn" | "pStyle" => self.based_on = tag.text("val"),
+            "outlineLvl" => self.outline = tag.number("val"),
+            "ilvl" => self.level = tag.number("val"),
+            "numId" => self.list = Some(tag.text("val")),
+            _ => {}
+        }
+    }
+}
+
+/// Where the numbers of each level start; `None` for a level that has signs.
+type Levels = [Option<u32>; MAX_LEVELS];
+
+impl Docx {
+    pub(crate) fn open(package: &Package<'_>, main: &str) -> Result<Self> {
+        let relationships = package.relationships(main)?;
+        let mut docx = Self { main: main.to_owned(), relationships, ..Self::default() };
+        docx.read_styles(package, &docx.relationships.of_type("styles"))?;
+        docx.read_lists(package, &docx.relationships.of_type("numbering"))?;
+        for kind in ["footnotes", "endnotes", "comments"] {
+            let part = docx.relationships.of_type(kind);
+            let Some(xml) = package.xml(&part)? else { continue };
+            let relationships = package.relationships(&part)?;
+            let mut nowhere = |_: Paragraph<'_>| Continue(());
+            let mut story = Story::new(&docx, package, &relationships, Flow::new(1, &mut nowhere));
+            story.read(xml)?;
+            let notes = story.at.notes;
+            docx.notes.extend(notes);
+        }
+        Ok(docx)
+    }
+
+    fn read_styles(&mut self, package: &Package<'_>, part: &str) -> Result<()> {
+        let mut id = String::new();
+        package.tags(part, &mut |tag| match tag.name() {
+            "style" => {
+                id = tag.text("styleId");
+                self.styles.insert(id.clone(), Style::default());
+            }
+            // Names of built-in styles are English in every language of Word; `outlineLvl` may be missing.
+            "name" => {
+                let name = tag.text("val").to_lowercase();
+                let level = name.strip_prefix("heading ").and_then(|level| level.parse::<u8>().ok()?.checked_sub(1));
+                let level = if name == "title" { Some(0) } else { level };
+                self.styles.entry(id.clone()).and_modify(|style| style.outline = style.outline.or(level));
+            }
+            _ => drop(self.styles.entry(id.clone()).and_modify(|style| style.set(tag))),
+        })
+    }
+
+    /// Lists (`num`), after their definitions (`abstractNum`): 17.9.
+    fn read_lists(&mut self, package: &Package<'_>, part: &str) -> Result<()> {
+        let mut definitions: HashMap<String, Levels> = HashMap::new();
+        let (mut definition, mut list, mut level) = (String::new(), String::new(), 0);
+        package.tags(part, &mut |tag| {
+            let value = tag.text("val");
+            let levels =
+                self.lists.get_mut(&list).map(|(_, levels)| levels).or_else(|| definitions.get_mut(&definition));
+            let start = levels.and_then(|levels| levels.get_mut(level));
+            match (tag.name(), start) {
+                ("abstractNum", _) => {
+                    definition = tag.text("abstractNumId");
+                    definitions.insert(definition.clone(), [Some(1); MAX_LEVELS]);
+                }
+                ("num", _) => list = tag.text("numId"),
+                ("abstractNumId", _) => {
+                    let levels = definitions.get(&value).copied().unwrap_or_default();
+                    self.lists.insert(list.clone(), (value, levels));
+                }
+                ("lvl" | "lvlOverride", _) => level = tag.number("ilvl").unwrap_or(MAX_LEVELS),
+                ("start", Some(start)) => *start = start.and(value.parse().ok()),
+                ("numFmt", Some(start)) if value == "bullet" || value == "none" => *start = None,
+                ("startOverride", Some(start)) => {
+                    *start = start.and(value.parse().ok());
+                    // A list that begins again counts by itself.
+                    self.lists.entry(list.clone()).and_modify(|one| one.0 = format!("list {list}"));
+                }
+                _ => {}
+            }
+        })
+    }
+
+    /// The first answer of a style and those it is based on.
+    fn inherited<'s, T>(&'s self, style: &'s Style, find: impl Fn(&Style) -> Option<T>) -> Option<T> {
+        iter::successors(Some(style), |style| self.styles.get(&style.based_on)).take(MAX_BASES).find_map(find)
+    }
+}
+
+/// Where the reading of a part is.
+#[derive(Default)]
+struct Place {
+    counters: HashMap<String, Levels>,
+    paragraphs: Vec<Style>,
+    /// Elements of properties that are open.
+    properties: usize,
+    is_text: bool,
+    /// Columns that the cell spans.
+    columns: usize,
+    /// The description of an image.
+    alt: String,
+    /// References to notes so far, by their kind.
+    references: HashMap<&'static str, usize>,
+    /// The note that is read, and its author.
+    note: (String, String),
+    is_title: bool,
+    is_left_out: bool,
+    /// Author and text of the notes that were read, by their kind and identifier.
+    notes: HashMap<String, (String, String)>,
+    /// The title of a slide, in one line.
+    title: Option<String>,
+    is_hidden_slide: bool,
+}
+
+/// Reads the text of a part.
+pub(crate) struct Story<'d, 't> {
+    docx: &'d Docx,
+    package: &'d Package<'d>,
+    relationships: &'d Relationships,
+    flow: Flow<'t>,
+    at: Place,
+}
+
+impl<'d, 't> Story<'d, 't> {
+    pub(crate) fn new(docx: &'d Docx, package: &'d Package<'d>, links: &'d Relationships, flow: Flow<'t>) -> Self {
+        Self { docx, package, relationships: links, flow, at: Place::default() }
+    }
+
+    /// Reads a part until its end, or until what takes the paragraphs wants no more.
+    pub(crate) fn read(&mut self, mut xml: Xml<'_>) -> Result<()> {
+        while !self.flow.is_done {
+            match xml.next()? {
+                Some(Node::Start(tag)) => match tag.name() {
+                    // The older form of what `Choice` has (part 3), formats before a change, instructions of fields,
+                    // settings of controls, and how Chinese is pronounced.
+                    "Fallback" | "pPrChange" | "rPrChange" | "tblPrChange" | "trPrChange" | "tcPrChange"
+                    | "sectPrChange" | "instrText" | "delInstrText" | "fldData" | "sdtPr" | "rt" => xml.skip()?,
+                    "txBody" if self.at.is_left_out => xml.skip()?,
+                    "pPr" | "rPr" | "trPr" | "tcPr" | "tblPr" | "sectPr" => {
+                        self.at.properties += 1;
+                        // In DrawingML the level is here, and whether it has a sign is known to the layout alone.
+                        if let (Some(level), Some(open)) = (tag.number("lvl"), self.at.paragraphs.last_mut()) {
+                            open.level = Some(level);
+                        }
+                    }
+                    _ if self.at.properties > 0 => self.property(&tag),
+                    _ => self.start(&tag),
+                },
+                Some(Node::End(tag)) => match tag.name() {
+                    "pPr" | "rPr" | "trPr" | "tcPr" | "tblPr" | "sectPr" => self.at.properties -= 1,
+                    _ if self.at.properties > 0 => {}
+                    name => self.end(name)?,
+                },
+                Some(Node::Text(text)) if self.at.is_text => self.flow.push(&text),
+                Some(Node::Text(_)) => {}
+                None => break,
+            }
+        }
+        Ok(())
+    }
+
+    fn property(&mut self, tag: &Tag<'_>) {
+        let is_hidden = self.flow.marks.last().is_some_and(|mark| mark == HIDDEN);
+        match (tag.name(), self.at.paragraphs.last_mut()) {
+            ("gridSpan", _) => self.at.columns = tag.number("val").unwrap_or(1),
+            // Of a run: within the properties of a paragraph it is that of the sign at its end.
+            ("vanish", Some(_)) if self.at.properties == 1 && !is_hidden && !tag.is_off("val") => {
+                self.flow.marks.push(HIDDEN.to_owned());
+            }
+            (_, Some(open)) => open.set(tag),
+            _ => {}
+        }
+    }
+
+    fn start(&mut self, tag: &Tag<'_>) {
+        match tag.name() {
+            "p" => self.at.paragraphs.push(Style::default()),
+            "t" | "delText" => self.at.is_text = true,
+            "tab" => self.flow.push("\t"),
+            "br" | "cr" => self.flow.push("\n"),
+            "noBreakHyphen" => self.flow.push("-"),
+            // A character of a font of signs, as the boxes and ticks of forms.
+            "sym" => self.flow.push("□"),
+            "ins" | "moveTo" => self.flow.marks.push(by("inserted", &tag.text("author"))),
+            "del" | "moveFrom" => self.flow.marks.push(by("deleted", &tag.text("author"))),
+            "footnoteReference" => self.note("footnote", "^", tag),
+            "endnoteReference" => self.note("endnote", "^e", tag),
+            "commentReference" => {
+                if let Some((author, text)) = self.find_note("comment", tag) {
+                    self.flow.push(&format!("[{}: {text}]", by("comment", author)));
+                }
+            }
+            "footnote" | "endnote" | "comment" => {
+                self.at.note = (format!("{} {}", tag.name(), tag.text("id")), tag.text("author"));
+                self.flow.begin_capture(' ');
+            }
+            "docPr" => self.at.alt = tag.text("descr"),
+            // Of a shape on a slide; in a drawing of Word it is of the picture, for which the drawing speaks.
+            "cNvPr" if self.docx.main.is_empty() => self.at.alt = tag.text("descr"),
+            "blip" => self.object(tag, "embed"),
+            "imagedata" => self.object(tag, "id"),
+            "chart" | "relIds" => self.object(tag, ""),
+            "txbxContent" => self.flow.begin_capture('\n'),
+            "tbl" => self.flow.tables.push(Table::default()),
+            "tc" => {
+                // In DrawingML they are here, and a cell that another one spans is there as well.
+                self.at.columns = if tag.text("hMerge") == "1" { 0 } else { tag.number("gridSpan").unwrap_or(1) };
+                self.flow.begin_capture('\n');
+            }
+            "sld" => self.at.is_hidden_slide = tag.is_off("show"),
+            "ph" => match tag.text("type").as_str() {
+                "title" | "ctrTitle" => self.at.is_title = self.at.title.is_none(),
+                "sldNum" | "sldImg" | "dt" | "hdr" => self.at.is_left_out = true,
+                _ => {}
+            },
+            "txBody" if self.at.is_title => self.flow.begin_capture(' '),
+            _ => {}
+        }
+    }
+
+    fn end(&mut self, name: &str) -> Result<()> {
+        match name {
+            "p" => self.end_paragraph(),
+            "t" | "delText" => self.at.is_text = false,
+            "ins" | "moveTo" | "del" | "moveFrom" => drop(self.flow.marks.pop()),
+            "r" => drop(self.flow.marks.pop_if(|mark| mark == HIDDEN)),
+            "txbxContent" => {
+                let text = self.flow.end_capture();
+                self.flow.push_after(text);
+            }
+            "tbl" => drop(self.flow.tables.pop()),
+            "tr" => self.flow.end_row(),
+            "tc" => self.flow.end_cell(self.at.columns),
+            "footnote" | "endnote" | "comment" => {
+                let text = self.flow.end_capture();
+                self.flow.release();
+                let (name, author) = mem::take(&mut self.at.note);
+                self.package.budget.hold(name.len() + author.len() + text.len())?;
+                self.at.notes.insert(name, (author, text));
+            }
+            "sp" => (self.at.is_title, self.at.is_left_out) = (false, false),
+            "txBody" if mem::take(&mut self.at.is_title) => {
+                self.at.title = Some(self.flow.end_capture().split_whitespace().collect::<Vec<_>>().join(" "));
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn end_paragraph(&mut self) {
+        let open = self.at.paragraphs.pop().unwrap_or_default();
+        let heading =
+            self.docx.inherited(&open, |style| style.outline).filter(|level| *level < 9).map(|level| level + 1);
+        let level = self.docx.inherited(&open, |style| style.level);
+        // The list `0` takes that of the style away: 17.9.18.
+        let list = self.docx.inherited(&open, |style| style.list.clone());
+        let sign = match list.and_then(|list| self.docx.lists.get(&list)) {
+            Some((counter, levels)) => self.sign(counter, levels, level.unwrap_or(0).min(MAX_LEVELS - 1)),
+            // On a slide.
+            None if level.is_some_and(|level| level > 0) && self.docx.main.is_empty() => "- ".to_owned(),
+            None => String::new(),
+        };
+        let indent = if heading.is_some() || sign.is_empty() { 0 } else { level.unwrap_or(0).min(MAX_LEVELS) };
+        self.flow.end_paragraph(heading, &("  ".repeat(indent) + &sign));
+    }
+
+    /// The sign or the number of the next item of a list.
+    fn sign(&mut self, counter: &str, levels: &Levels, level: usize) -> String {
+        let numbers = self.at.counters.entry(counter.to_owned()).or_default();
+        numbers[level + 1..].fill(None);
+        let number = numbers[level].map(|number| number.saturating_add(1)).or(levels[level]);
+        numbers[level] = number;
+        number.map_or_else(|| "- ".to_owned(), |number| format!("{number}. "))
+    }
+
+    fn note(&mut self, kind: &'static str, sign: &str, tag: &Tag<'_>) {
+        let count = self.at.references.entry(kind).or_insert(0_usize);
+        *count += 1;
+        let label = format!("[{sign}{count}]");
+        self.flow.push(&label);
+        if let Some((_, text)) = self.find_note(kind, tag) {
+            self.flow.push_after(format!("{label}: {text}"));
+        }
+    }
+
+    fn find_note(&self, kind: &str, tag: &Tag<'_>) -> Option<&'d (String, String)> {
+        let note = self.docx.notes.get(&format!("{kind} {}", tag.text("id")))?;
+        // A long note to which a million places refer is work. The next read fails where this does.
+        let _ = self.package.budget.inflate(note.1.len());
+        Some(note)
+    }
+
+    /// An image by the attribute that refers to it; a chart or a diagram, whose text is not read.
+    fn object(&mut self, tag: &Tag<'_>, attribute: &str) {
+        let alt = mem::take(&mut self.at.alt);
+        let part = self.relationships.part(&tag.prefixed(attribute));
+        let label =
+            if attribute.is_empty() { "[chart or diagram]".to_owned() } else { self.package.image_label(&part, &alt) };
+        self.flow.push(&label);
+        // On a slide it is in no paragraph.
+        if self.at.paragraphs.is_empty() {
+            self.flow.end_paragraph(None, "");
+        }
+    }
+}
+
+/// `inserted by A`; without the name of an author where it is not known.
+fn by(what: &str, author: &str) -> String {
+    let author: String = author.chars().take(100).collect();
+    if author.is_empty() { what.to_owned() } else { format!("{what} by {author}") }
+}
+
+/// A slide of a presentation.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Slide {
+    /// The text of its title, in one line.
+    pub title: Option<String>,
+    /// Whether a presentation leaves it out.
+    pub hidden: bool,
+    /// The text of all but the title, in the order of the shapes, which is that of reading: paragraphs as lines, tables as
+    /// those of Markdown.
+    pub text: String,
+    /// The notes of the speaker.
+    pub notes: String,
+    /// Whether a limit was reached, so that text is missing.
+    pub cut: bool,
+}
+
+/// The parts of the slides of a presentation, in the order in which they are shown; their names have that of their making.
+pub(crate) fn slide_parts(package: &Package<'_>, main: &str) -> Result<Vec<String>> {
+    let relationships = package.relationships(main)?;
+    let mut slides = Vec::new();
+    package.tags(main, &mut |tag| {
+        slides.extend((tag.name() == "sldId").then(|| relationships.part(&tag.prefixed("id"))));
+    })?;
+    Ok(slides)
+}
+
+/// Reads a slide and its notes.
+pub(crate) fn read_slide(package: &Package<'_>, part: &str) -> Result<Slide> {
+    let relationships = package.relationships(part)?;
+    let mut slide = read_shapes(package, part, &relationships)?;
+    let part = relationships.of_type("notesSlide");
+    if package.xml(&part)?.is_some() {
+        slide.notes = read_shapes(package, &part, &Relationships::default())?.text;
+    }
+    Ok(slide)
+}
+
+fn read_shapes(package: &Package<'_>, part: &str, relationships: &Relationships) -> Result<Slide> {
+    let (mut text, mut cut) = (String::new(), false);
+    let mut take = |paragraph: Paragraph<'_>| {
+        text.extend((!text.is_empty()).then_some('\n'));
+        text.push_str(paragraph.text);
+        cut |= paragraph.cut || text.len() > MAX_HELD;
+        if cut { Break(()) } else { Continue(()) }
+    };
+    let nothing = Docx::default();
+    let mut story = Story::new(&nothing, package, relationships, Flow::new(1, &mut take));
+    story.read(package.required_xml(part)?)?;
+    let (title, hidden) = (story.at.title, story.at.is_hidden_slide);
+    Ok(Slide { title, hidden, text, notes: String::new(), cut })
+}

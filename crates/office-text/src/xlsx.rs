@@ -1,0 +1,290 @@
+//! An Excel workbook: `SpreadsheetML`, ECMA-376 part 1, clause 18.
+//!
+//! A sheet is read from its start to the last row that is wanted, and of the strings that cells share only those are kept
+//! that are shown. calamine 0.38 keeps them all, and reserves room for as many as the file says there are.
+
+use std::collections::{BTreeSet, HashMap};
+
+use crate::{
+    OfficeError,
+    budget::Result,
+    number_format::NumberFormat,
+    package::Package,
+    workbook::{CellText, MAX_COLUMNS, OfficeSheet, RowCollector, SheetRows, WantedCells, cell_place},
+    xml::{Node, Tag, Xml},
+};
+
+/// Work of the budget for counting rows and columns of sheets that do not say their size: a million cells.
+const MAX_COUNTED: u64 = 160 << 20;
+
+/// Bytes of the text of one cell that are kept: four for each of the 32,767 characters that Excel takes.
+const MAX_CELL: usize = 128 << 10;
+
+/// Bytes of the strings that the rows of one answer share.
+const MAX_STRINGS: usize = 16 << 20;
+
+/// How a carriage return is written, which XML would take for a line feed: 22.9.2.19.
+const CARRIAGE_RETURN: &str = "_x000D_";
+
+pub(crate) struct Xlsx {
+    /// Without their sizes, and the part of each.
+    sheets: Vec<(OfficeSheet, String)>,
+    formats: Vec<NumberFormat>,
+    is_1904: bool,
+    strings: String,
+}
+
+impl Xlsx {
+    pub(crate) fn open(package: &Package<'_>, main: &str) -> Result<Self> {
+        let relationships = package.relationships(main)?;
+        let strings = relationships.of_type("sharedStrings");
+        let (mut sheets, mut is_1904) = (Vec::new(), false);
+        package.tags(main, &mut |tag| match tag.name() {
+            "workbookPr" => is_1904 = matches!(tag.text("date1904").as_str(), "1" | "true"),
+            "sheet" => {
+                // Also `veryHidden`, which only a program can show.
+                let hidden = tag.text("state").to_lowercase().ends_with("hidden");
+                let sheet = OfficeSheet { name: tag.text("name"), hidden, size: None };
+                sheets.push((sheet, relationships.part(&tag.prefixed("id"))));
+            }
+            _ => {}
+        })?;
+        let (mut formats, mut own, mut is_cells) = (Vec::new(), HashMap::new(), false);
+        package.tags(&relationships.of_type("styles"), &mut |tag| match tag.name() {
+            "numFmt" => drop(own.insert(tag.text("numFmtId"), NumberFormat::of_code(&tag.text("formatCode")))),
+            // The formats of cells, and those of what follows them.
+            "cellXfs" => is_cells = true,
+            "cellStyles" | "dxfs" => is_cells = false,
+            "xf" if is_cells => {
+                let id = tag.text("numFmtId");
+                formats.push(own.get(&id).copied().unwrap_or_else(|| NumberFormat::built_in(id.parse().unwrap_or(0))));
+            }
+            _ => {}
+        })?;
+        Ok(Self { sheets, formats, is_1904, strings })
+    }
+
+    /// The sheets, with their sizes as they say at their start, or counted.
+    pub(crate) fn sheets(&self, package: &Package<'_>) -> Result<Vec<OfficeSheet>> {
+        let nothing = WantedCells { rows: (1, u32::MAX), columns: (0, 0), formulas: false, max_bytes: 0 };
+        let least_left = package.budget.left().saturating_sub(MAX_COUNTED);
+        let sized = |(sheet, part): &(OfficeSheet, String)| {
+            let Some(mut xml) = package.xml(part)? else { return Ok(sheet.clone()) };
+            let mut reader = SheetReader { xlsx: self, rows: RowCollector::new(nothing), at: Place::default() };
+            let is_too_long = || package.budget.left() < least_left;
+            reader.read(&mut xml, &|at| at.is_sized || is_too_long())?;
+            let is_known = reader.at.is_sized || !is_too_long();
+            Ok(OfficeSheet { size: is_known.then_some(reader.at.size), ..sheet.clone() })
+        };
+        self.sheets.iter().map(sized).collect()
+    }
+
+    /// Rows of a sheet, which counts from 1.
+    pub(crate) fn rows(&self, package: &Package<'_>, sheet: usize, mut wanted: WantedCells) -> Result<SheetRows> {
+        let missing = || OfficeError::Missing(format!("sheet {sheet}"));
+        let (_, part) = self.sheets.get(sheet.wrapping_sub(1)).ok_or_else(missing)?;
+        loop {
+            let mut reader = SheetReader { xlsx: self, rows: RowCollector::new(wanted), at: Place::default() };
+            reader.read(&mut package.required_xml(part)?, &|_| false)?;
+            reader.at.wanted_strings = reader.rows.shared();
+            if let Some(mut xml) = package.xml(&self.strings)?.filter(|_| !reader.at.wanted_strings.is_empty()) {
+                reader.read(&mut xml, &|_| false)?;
+            }
+            if reader.at.strings_size <= MAX_STRINGS {
+                return Ok(reader.rows.finish(&reader.at.strings));
+            }
+            // Fewer rows have fewer strings; without any bytes it is one row.
+            if wanted.max_bytes == 0 {
+                return Err(OfficeError::TooLarge("a row has more than 16 MiB of text"));
+            }
+            wanted.max_bytes /= 32;
+        }
+    }
+}
+
+/// The cell or the string that is read.
+#[derive(Default)]
+struct Cell {
+    column: u32,
+    style: usize,
+    kind: String,
+    value: String,
+    /// `None` where there is none, or it is not wanted.
+    formula: Option<String>,
+    /// The number of the formula that cells share.
+    shared: Option<u32>,
+    is_wanted: bool,
+}
+
+/// Where the reading of a sheet is, or that of the strings.
+#[derive(Default)]
+struct Place {
+    row: u32,
+    cell: Cell,
+    /// The last row and the last column, and whether the sheet says so.
+    size: (u32, u32),
+    is_sized: bool,
+    /// The number of the string.
+    string: u32,
+    wanted_strings: BTreeSet<u32>,
+    strings: HashMap<u32, String>,
+    strings_size: usize,
+}
+
+/// Reads the cells of a sheet, and the strings that they share.
+struct SheetReader<'x> {
+    xlsx: &'x Xlsx,
+    rows: RowCollector,
+    at: Place,
+}
+
+impl SheetReader<'_> {
+    /// Reads until there are enough rows or all strings, or `is_enough` says so at the start of a row.
+    fn read(&mut self, xml: &mut Xml<'_>, is_enough: &dyn Fn(&Place) -> bool) -> Result<()> {
+        let WantedCells { rows: (first, last), formulas, .. } = self.rows.wanted;
+        let (mut is_value, mut is_formula) = (false, false);
+        while let Some(node) = xml.next()? {
+            match node {
+                Node::Start(tag) => match tag.name() {
+                    "dimension" => {
+                        // Some writers say `A1` whatever there is.
+                        let last = tag.text("ref").split_once(':').and_then(|(_, last)| cell_place(last));
+                        (self.at.is_sized, self.at.size) = (last.is_some(), last.unwrap_or_default());
+                    }
+                    "row" => {
+                        self.at.row = tag.number("r").unwrap_or(self.at.row.saturating_add(1));
+                        self.at.cell.column = 0;
+                        if self.at.row < first && tag.is_plain() {
+                            let is_first = |tag: &[u8]| {
+                                self.at.row = row_number(tag).unwrap_or(self.at.row.saturating_add(1));
+                                self.at.row >= first
+                            };
+                            if !xml.skip_to("row", is_first)? {
+                                break;
+                            }
+                        }
+                        if self.at.row > last || is_enough(&self.at) {
+                            break;
+                        }
+                    }
+                    "c" => self.start_cell(&tag),
+                    "si" => {
+                        let Some(&next) = self.at.wanted_strings.first() else { break };
+                        if self.at.string < next && tag.is_plain() {
+                            let is_next = |_: &[u8]| {
+                                self.at.string += 1;
+                                self.at.string >= next
+                            };
+                            if !xml.skip_to("si", is_next)? {
+                                break;
+                            }
+                        }
+                        let is_wanted = self.at.wanted_strings.contains(&self.at.string);
+                        self.at.cell = Cell { is_wanted, ..Cell::default() };
+                    }
+                    // Some writers have both, of which Excel shows the string.
+                    "v" if self.at.cell.kind == "inlineStr" => {}
+                    "v" | "t" => is_value = self.at.cell.is_wanted,
+                    "f" => {
+                        is_formula = formulas;
+                        self.at.cell.formula = formulas.then(String::new);
+                        self.at.cell.shared = tag.number("si");
+                    }
+                    // How Japanese is pronounced.
+                    "rPh" => xml.skip()?,
+                    _ => {}
+                },
+                Node::Text(text) if is_value || is_formula => {
+                    let formula = self.at.cell.formula.as_mut().filter(|_| is_formula);
+                    let target = formula.unwrap_or(&mut self.at.cell.value);
+                    if target.len() + text.len() <= MAX_CELL {
+                        target.push_str(&text);
+                    }
+                }
+                Node::Text(_) => {}
+                Node::End(tag) => match tag.name() {
+                    "v" | "t" | "f" => (is_value, is_formula) = (false, false),
+                    "c" => {
+                        let text = self.cell_text().filter(|_| self.at.cell.is_wanted);
+                        if text.is_some_and(|text| !self.rows.push(self.at.row, self.at.cell.column, text)) {
+                            break;
+                        }
+                    }
+                    "si" if self.end_string() => break,
+                    "sheetData" => break,
+                    _ => {}
+                },
+            }
+        }
+        Ok(())
+    }
+
+    fn start_cell(&mut self, tag: &Tag<'_>) {
+        let column = cell_place(&tag.text("r")).map_or(self.at.cell.column + 1, |(_, column)| column);
+        let is_wanted = column <= MAX_COLUMNS && self.rows.wants(self.at.row, column);
+        let (style, kind) = if is_wanted { (tag.number("s").unwrap_or(0), tag.text("t")) } else { (0, String::new()) };
+        self.at.cell = Cell { column, style, kind, is_wanted, ..Cell::default() };
+        if !self.at.is_sized {
+            self.at.size = (self.at.size.0.max(self.at.row), self.at.size.1.max(column));
+        }
+    }
+
+    /// True once they are too long.
+    fn end_string(&mut self) -> bool {
+        if self.at.cell.is_wanted {
+            self.at.strings_size += self.at.cell.value.len();
+            self.at.strings.insert(self.at.string, self.at.cell.value.replace(CARRIAGE_RETURN, "\r"));
+        }
+        self.at.string += 1;
+        // One that is empty may have been gone past.
+        self.at.wanted_strings = self.at.wanted_strings.split_off(&self.at.string);
+        self.at.strings_size > MAX_STRINGS
+    }
+
+    /// The text of the cell; `None` for an empty one.
+    fn cell_text(&self) -> Option<CellText> {
+        let Cell { style, kind, value, formula, shared, .. } = &self.at.cell;
+        match (formula.as_deref().unwrap_or_default(), shared) {
+            // How its references move from cell to cell is not worked out here.
+            ("", Some(at)) if formula.is_some() => return Some(CellText::Own(format!("=(shared formula {at})"))),
+            // One of several cells of an array has no text of its own.
+            ("", _) => {}
+            (formula, Some(at)) => return Some(CellText::Own(format!("={formula} (shared formula {at})"))),
+            (formula, None) => return Some(CellText::Own(format!("={formula}"))),
+        }
+        let number = value.trim().parse::<f64>();
+        Some(CellText::Own(match (kind.as_str(), number) {
+            _ if value.is_empty() => return None,
+            ("s", _) => return value.trim().parse().ok().map(CellText::Shared),
+            ("b", _) => if value.trim() == "0" { "FALSE" } else { "TRUE" }.to_owned(),
+            ("str" | "inlineStr", _) => value.replace(CARRIAGE_RETURN, "\r"),
+            ("" | "n", Ok(number)) => {
+                self.xlsx.formats.get(*style).copied().unwrap_or_default().render(number, self.xlsx.is_1904)
+            }
+            // Errors, and dates as ISO 8601 has them.
+            _ => value.clone(),
+        }))
+    }
+}
+
+/// The number in the attribute `r` of a tag.
+fn row_number(tag: &[u8]) -> Option<u32> {
+    let tag = std::str::from_utf8(tag).ok()?;
+    let (_, value) = tag.split_once(" r=")?;
+    let quote = value.chars().next()?;
+    value.get(1..)?.split(quote).next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_known_by_their_numbers() {
+        assert_eq!(row_number(b" spans=\"1:2\" r=\"12\" s='1'"), Some(12));
+        assert_eq!(row_number(b" r='7'"), Some(7));
+        for tag in [" r=\"", " r=", "", " r=\u{e9}1", " r='x'"] {
+            assert_eq!(row_number(tag.as_bytes()), None);
+        }
+    }
+}

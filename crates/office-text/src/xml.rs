@@ -1,0 +1,219 @@
+//! The XML of a part: its elements and texts one after the other, in bounded memory.
+//!
+//! No entity but the five of XML is expanded, whatever a DTD declares: ECMA-376 part 2, 7.1.4 forbids DTDs.
+
+use std::{
+    borrow::Cow,
+    io::{self, BufRead, Read},
+    str::FromStr,
+};
+
+use memchr::memmem;
+use quick_xml::{
+    Error, Reader, XmlVersion,
+    escape::resolve_predefined_entity,
+    events::{BytesEnd, BytesStart, Event, attributes::Attribute},
+};
+
+use crate::{
+    OfficeError,
+    budget::{Budget, Result},
+};
+
+/// Bytes of the largest tag or text. Word writes pictures of hundreds of kilobytes into an attribute (`o:gfxdata`).
+const MAX_EVENT: usize = 8 << 20;
+
+/// How deep elements may be nested: five tables within each other are some fifty.
+const MAX_DEPTH: usize = 512;
+
+/// Work of an event beside its bytes: of those of a few bytes it is most.
+const EVENT_WORK: usize = 20;
+
+/// The source of a part, which bounds what is read of it, and the bytes of each event.
+struct Metered<'p> {
+    source: Box<dyn BufRead + 'p>,
+    budget: &'p Budget<'p>,
+    /// Bytes that the event has so far.
+    event: usize,
+}
+
+impl Read for Metered<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.source.read(buffer)
+    }
+}
+
+impl BufRead for Metered<'_> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        if self.event > MAX_EVENT {
+            return Err(OfficeError::TooLarge("one of its texts has more than 8 MiB").into());
+        }
+        // Fails for what `consume` counted, which cannot.
+        self.budget.inflate(0)?;
+        self.source.fill_buf()
+    }
+
+    fn consume(&mut self, bytes: usize) {
+        self.event += bytes;
+        let _ = self.budget.inflate(bytes);
+        self.source.consume(bytes);
+    }
+}
+
+/// A part of a document as elements and texts.
+pub(crate) struct Xml<'p> {
+    reader: Reader<Metered<'p>>,
+    buffer: Vec<u8>,
+    depth: usize,
+}
+
+/// The beginning or the end of an element, or a text; an empty element begins and ends.
+pub(crate) enum Node<'x> {
+    Start(Tag<'x>),
+    End(EndTag<'x>),
+    /// A piece of a text: references divide it.
+    Text(Cow<'x, str>),
+}
+
+pub(crate) struct Tag<'x>(pub(crate) BytesStart<'x>);
+
+pub(crate) struct EndTag<'x>(BytesEnd<'x>);
+
+/// A name without its prefix: producers choose the prefix of a namespace freely.
+fn local(name: &str) -> &str {
+    name.rsplit_once(':').map_or(name, |(_, local)| local)
+}
+
+impl EndTag<'_> {
+    pub(crate) fn name(&self) -> &str {
+        local(self.0.name().0)
+    }
+}
+
+impl Tag<'_> {
+    pub(crate) fn name(&self) -> &str {
+        local(self.0.name().0)
+    }
+
+    fn find(&self, is_wanted: impl Fn(&str) -> bool) -> String {
+        let mut attributes = self.0.attributes();
+        let found = attributes.with_checks(false).flatten().find(|attribute| is_wanted(attribute.key.0));
+        let text = |one: Attribute<'_>| {
+            one.normalized_value(XmlVersion::Implicit1_0).map_or_else(|_| one.value.to_string(), Cow::into_owned)
+        };
+        found.map(text).unwrap_or_default()
+    }
+
+    /// The attribute of this local name; empty where it is missing.
+    pub(crate) fn text(&self, name: &str) -> String {
+        self.find(|key| local(key) == name)
+    }
+
+    pub(crate) fn number<T: FromStr>(&self, name: &str) -> Option<T> {
+        self.text(name).trim().parse().ok()
+    }
+
+    /// The attribute of this local name that has a prefix, as `r:id` beside `id`.
+    pub(crate) fn prefixed(&self, name: &str) -> String {
+        self.find(|key| key.rsplit_once(':').is_some_and(|(_, local)| local == name))
+    }
+
+    /// Whether an attribute says no, in one of the ways of ECMA-376 part 1, 22.9.2.7.
+    pub(crate) fn is_off(&self, name: &str) -> bool {
+        matches!(self.text(name).as_str(), "0" | "false" | "off")
+    }
+
+    /// Whether it is written without a prefix, as all elements of a sheet are but for a few writers.
+    pub(crate) fn is_plain(&self) -> bool {
+        !self.0.name().0.contains(':')
+    }
+}
+
+impl<'p> Xml<'p> {
+    pub(crate) fn new(source: Box<dyn BufRead + 'p>, budget: &'p Budget<'p>) -> Self {
+        let mut reader = Reader::from_reader(Metered { source, budget, event: 0 });
+        reader.config_mut().expand_empty_elements = true;
+        Self { reader, buffer: Vec::new(), depth: 0 }
+    }
+
+    /// The next node; `None` at the end.
+    ///
+    /// # Errors
+    /// For XML that is not well-formed or ends too early, and at a limit.
+    pub(crate) fn next(&mut self) -> Result<Option<Node<'_>>> {
+        self.buffer.clear();
+        let source = self.reader.get_mut();
+        source.event = 0;
+        source.budget.inflate(EVENT_WORK)?;
+        Ok(Some(match self.reader.read_event_into(&mut self.buffer).map_err(xml_error)? {
+            Event::Start(tag) => {
+                self.depth += 1;
+                if self.depth > MAX_DEPTH {
+                    return Err(OfficeError::TooLarge("its elements are nested too deeply"));
+                }
+                Node::Start(Tag(tag))
+            }
+            Event::End(tag) => {
+                self.depth -= 1;
+                Node::End(EndTag(tag))
+            }
+            Event::Text(text) => Node::Text(text.xml10_content()),
+            Event::CData(text) => Node::Text(text.xml10_content()),
+            Event::GeneralRef(name) => match (name.resolve_char_ref(), resolve_predefined_entity(&name)) {
+                (Ok(Some(character)), _) => Node::Text(character.to_string().into()),
+                (_, Some(text)) => Node::Text(text.into()),
+                _ => Node::Text(format!("&{};", &*name).into()),
+            },
+            Event::Eof if self.depth > 0 => return Err(OfficeError::Damaged("its XML ends too early")),
+            Event::Eof => return Ok(None),
+            // Comments, declarations and instructions, which no loop here can go past: a node borrows the buffer.
+            _ => Node::Text("".into()),
+        }))
+    }
+
+    /// Goes past the end of the element that has just begun.
+    pub(crate) fn skip(&mut self) -> Result<()> {
+        let around = self.depth.saturating_sub(1);
+        while self.depth > around && self.next()?.is_some() {}
+        Ok(())
+    }
+
+    /// Goes to the next element of this name that is wanted by what follows the name in its tag: several times as fast as
+    /// reading what is between. It takes the place of the element that has just begun, of the same name. False at the end of
+    /// the part.
+    pub(crate) fn skip_to(&mut self, name: &str, mut is_wanted: impl FnMut(&[u8]) -> bool) -> Result<bool> {
+        let source = self.reader.get_mut();
+        let (mut tag, start) = (Vec::new(), [b'<', name.as_bytes()[0]]);
+        loop {
+            source.event = 0;
+            let piece = source.fill_buf()?;
+            let length = piece.len();
+            // Where a piece ends with the sign, the letter after it is in the next one.
+            let at = memmem::find(piece, &start).or_else(|| piece.ends_with(b"<").then(|| length - 1));
+            source.consume(at.map_or(length, |at| at + 1));
+            if length == 0 {
+                return Ok(false);
+            }
+            if at.is_none() || source.fill_buf()?.first() != start.last() {
+                continue;
+            }
+            source.budget.inflate(EVENT_WORK)?;
+            tag.clear();
+            source.read_until(b'>', &mut tag)?;
+            let Some(attributes) = tag.strip_prefix(name.as_bytes()) else { continue };
+            let is_it = !attributes.first().is_none_or(u8::is_ascii_alphanumeric);
+            // An empty one has no end that would be read.
+            if is_it && is_wanted(attributes) && !attributes.ends_with(b"/>") {
+                return Ok(true);
+            }
+        }
+    }
+}
+
+fn xml_error(error: Error) -> OfficeError {
+    match error {
+        Error::Io(error) => OfficeError::from(&*error),
+        Error::Encoding(_) => OfficeError::Damaged("its XML is not UTF-8"),
+        _ => OfficeError::Damaged("its XML is not well-formed"),
+    }
+}
