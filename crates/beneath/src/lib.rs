@@ -51,6 +51,6 @@ pub use stat::{FileIdentity, FileKind, Stat, StatFacts};
 pub use system::reports_all_changes;
 pub use system::{
     Dir, canonical, carry_attributes, file_size_limit, file_stat, identity, is_in_use, is_process_file_limit,
-    is_system_file_limit, next_data, next_hole, open_files, raise_open_files, random_bytes, set_mode,
+    is_system_file_limit, next_data, next_hole, open_files, raise_open_files, random_bytes, refused_opens, set_mode,
     survive_large_writes, try_lock,
 };

@@ -27,7 +27,7 @@ pub use file_system::reports_all_changes;
 pub use fstat::{canonical, carry_attributes, file_stat, identity, next_data, next_hole};
 pub use process::{
     file_size_limit, is_in_use, is_process_file_limit, is_system_file_limit, open_files, raise_open_files,
-    random_bytes, survive_large_writes,
+    random_bytes, refused_opens, survive_large_writes,
 };
 
 /// An open directory, by a descriptor that is closed when it is dropped.

@@ -33,6 +33,11 @@ pub fn survive_large_writes() {}
 /// This system has no such limit.
 pub fn raise_open_files() {}
 
+/// None is refused for their number.
+pub fn refused_opens() -> u64 {
+    0
+}
+
 /// This system has no such limit.
 pub fn file_size_limit() -> Option<u64> {
     None

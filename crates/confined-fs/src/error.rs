@@ -189,6 +189,17 @@ impl WorkspacePath {
     pub fn not_stored(&self) -> AccessError {
         AccessError::new(AccessErrorKind::NotStored, self)
     }
+
+    /// Does `work` on this path, which takes what cannot be opened for absent.
+    ///
+    /// # Errors
+    /// The limit of open files, where an open of this process met it meanwhile: the result may be wrong.
+    pub fn unless_out_of_files<T>(&self, work: impl FnOnce() -> T) -> Result<T, AccessError> {
+        let before = beneath::refused_opens();
+        let result = work();
+        let limit = || AccessError::new(AccessErrorKind::Limit(Limit::open_files()), self);
+        if beneath::refused_opens() == before { Ok(result) } else { Err(limit()) }
+    }
 }
 
 impl AccessError {

@@ -60,7 +60,25 @@ pub(in crate::tools) struct UndoPlan {
 impl UndoPlan {
     /// Takes the changes back. `includes_changed`: also where somebody else has changed a file since.
     /// `within`: only what is at or below one of these paths, where there are any.
+    ///
+    /// # Errors
+    /// Also where too many files are open: a directory that cannot be listed now would stay without a word.
     pub(in crate::tools) fn of(
+        cx: &CallContext,
+        since: &ChangesSince,
+        includes_changed: bool,
+        within: &[WorkspacePath],
+        direction: DiffDirection,
+    ) -> Result<Self, ToolError> {
+        let work = || Self::of_view(cx, since, includes_changed, within, direction);
+        match since.changes.first().and_then(|change| change.effect.names().first().copied()) {
+            Some(changed) => changed.unless_out_of_files(work)?,
+            None => work(),
+        }
+    }
+
+    /// As [`Self::of`], with what cannot be looked at left alone.
+    fn of_view(
         cx: &CallContext,
         since: &ChangesSince,
         includes_changed: bool,

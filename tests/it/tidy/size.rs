@@ -9,8 +9,8 @@ use super::{Source, crates, none, root, sources};
 
 /// Product lines that a crate may have. More is a decision: a commit that raises a number says what it is paid for with.
 const MAX_LINES: &[(&str, usize)] = &[
-    ("crates/beneath", 1_371),
-    ("crates/confined-fs", 13_155),
+    ("crates/beneath", 1_379),
+    ("crates/confined-fs", 13_170),
     ("crates/image-view", 1_046),
     ("crates/lsp-check", 1_513),
     ("crates/office-text", 1_500),
@@ -21,7 +21,7 @@ const MAX_LINES: &[(&str, usize)] = &[
     ("crates/text-edit", 6_053),
     ("crates/text-file", 1_067),
     ("crates/tree-search", 7_313),
-    ("src", 31_505),
+    ("src", 31_518),
 ];
 
 /// Modules that a folder may have; a file and the folder of its name count once.

@@ -70,6 +70,15 @@ const WAIT: u32 = 50;
 /// How long, in milliseconds, no open waits after such a wait failed: a search would wait once for each file.
 const NO_WAIT_AFTER: u64 = 1000;
 
+/// Opens that were given up, as too many files were open, since the process started.
+static REFUSED_OPENS: AtomicU64 = AtomicU64::new(0);
+
+/// How many opens of this process failed so far, as too many files were open. Whoever compares two of these numbers knows
+/// whether something that looked as if it were not there could not be looked at.
+pub fn refused_opens() -> u64 {
+    REFUSED_OPENS.load(Ordering::Relaxed)
+}
+
 /// Waits 1 ms where too many files are open; false when it has waited long enough. Most files are open for some
 /// microseconds, so that concurrent calls work with a low limit.
 pub(super) fn wait_for_files(waited: &mut u32) -> bool {
@@ -79,11 +88,12 @@ pub(super) fn wait_for_files(waited: &mut u32) -> bool {
     let now = u64::try_from(START.get_or_init(Instant::now).elapsed().as_millis()).unwrap_or(u64::MAX) + 1;
     // Relaxed: it guards no data, and an old value costs one more wait.
     let last = LAST_FAILED.load(Ordering::Relaxed);
-    if *waited == 0 && last > 0 && now < last + NO_WAIT_AFTER {
-        return false;
-    }
-    if *waited >= WAIT {
-        LAST_FAILED.store(now, Ordering::Relaxed);
+    let is_soon_after = *waited == 0 && last > 0 && now < last + NO_WAIT_AFTER;
+    if is_soon_after || *waited >= WAIT {
+        if !is_soon_after {
+            LAST_FAILED.store(now, Ordering::Relaxed);
+        }
+        REFUSED_OPENS.fetch_add(1, Ordering::Relaxed);
         return false;
     }
     *waited += 1;

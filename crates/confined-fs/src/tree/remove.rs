@@ -62,7 +62,8 @@ impl TreeGuard {
     /// # Errors
     /// `Stale`, with everything in its place, when something in it is not what was recorded, and `Locked` when
     /// another process does not end a change in it; `Permission` before anything is gone where the rights of a
-    /// directory forbid it. When the system refuses a removal in the middle, what is left gets its name back.
+    /// directory forbid it. When the system refuses a removal in the middle, what is left gets its name back; but where it
+    /// is full, the entry counts as removed.
     pub fn remove(
         &self,
         entry: &WritablePath,
@@ -92,12 +93,23 @@ impl TreeGuard {
             }
             answer => {
                 answer.if_there().map_err(failed)?.ok_or_else(stale)?;
-                let removed = remove_checked(&dir, &aside, tree, revisions, asked);
-                if removed.is_err() && dir.rename_new(&aside, name).is_err() {
-                    // Its name is taken by now: it gets one that is not removed as a stale temporary.
-                    keep_aside(&dir, &aside, name);
+                match remove_checked(&dir, &aside, tree, revisions, asked) {
+                    // On a full disk (ENOSPC of a file system that copies on write) nothing that is gone could be made
+                    // again. All of it was looked at and has lost its name: the rest goes as a stale temporary.
+                    Err(RemoveError { error, in_part: true, .. })
+                        if matches!(error.kind, AccessErrorKind::Limit(_)) =>
+                    {
+                        tracing::warn!(%error, "what was deleted is in part still there under a reserved name");
+                        Ok(())
+                    }
+                    removed => {
+                        if removed.is_err() && dir.rename_new(&aside, name).is_err() {
+                            // Its name is taken by now: it gets one that is not removed as a stale temporary.
+                            keep_aside(&dir, &aside, name);
+                        }
+                        removed
+                    }
                 }
-                removed
             }
         };
         // It is gone for every process already, or was not removed: a failure undoes nothing.
