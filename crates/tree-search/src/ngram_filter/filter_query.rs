@@ -450,6 +450,11 @@ mod tests {
         for text in ["\u{3c3}\u{3bf}\u{3c6}\u{3bf}\u{3c2}", "\u{3a3}\u{39f}\u{3a6}\u{39f}\u{3a3}"] {
             assert!(may_match("\u{3c3}\u{3bf}\u{3c6}\u{3bf}\u{3c3}", text), "{text}");
         }
+        for text in ["\u{e9}", "CAF\u{c9}"] {
+            assert!(may_match("\u{e9}", text), "{text}");
+        }
+        assert!(!may_match("\u{e9}", "cafe \u{e8}") && !may_match("[\u{e9}\u{df}]", "\u{c3}\u{a8}"));
+        assert!(may_match("\u{df}", "\u{1e9e}") && !may_match("\u{df}", "\u{c3}\n\u{9f} s"));
         // Turkish letters without and with a dot are letters of their own, in every case.
         assert!(!may_match("kap\u{131}", "kapi") && may_match("kapi", "KAPI"));
     }

@@ -1,4 +1,4 @@
-//! 3-grams and 4-grams of folded content: what the filter counts, and how text becomes it.
+//! 3-grams, 4-grams and letters of two bytes of folded content: what the filter counts, and how text becomes it.
 //!
 //! Content and patterns are folded alike, so that one column answers for every case of a letter.
 //! Nothing here decides what is searched.
@@ -12,6 +12,9 @@
 //! highest tenth), so that all three are set by chance in one of ten. With four, 0.43 of them are set, and more files are
 //! left for every other query. A frequent one has a single column: its text is in so many segments that more would refuse
 //! little.
+//!
+//! A letter of two bytes of UTF-8 is a gram of its own, with one column: else a pattern that has nothing but `é` or `ß`
+//! would read every file. A text has few different ones.
 //!
 //! # Frequent pairs
 //! A 3-gram counts as frequent where both of its pairs of bytes are ones that most texts have often: the 256 pairs of
@@ -47,6 +50,9 @@ impl Context {
             return (Self::default(), columns);
         }
         let bytes = self.bytes << 8 | u32::from(folded);
+        if let Some(column) = column_of_letter(bytes) {
+            columns.push(column);
+        }
         if self.length >= CONTEXT - 1 {
             let [first, others @ ..] = columns_of_three(bytes);
             columns.push(first);
@@ -66,10 +72,10 @@ impl Context {
     }
 }
 
-/// The columns of the 3-gram and the 4-gram that end at a byte.
+/// The columns of the letter, the 3-gram and the 4-gram that end at a byte.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct GramColumns {
-    columns: [u16; RARE + 1],
+    columns: [u16; RARE + 2],
     /// How many of them there are; the others are zero.
     count: u8,
 }
@@ -97,6 +103,11 @@ fn spread(bytes: u32) -> u32 {
 
 fn column_of_four(bytes: u32) -> u16 {
     u16::try_from(spread(bytes) >> (32 - COLUMN_BITS)).unwrap_or_default()
+}
+
+/// The column of the letter of two bytes at the end of `bytes`, if there is one.
+fn column_of_letter(bytes: u32) -> Option<u16> {
+    (bytes & 0xE0C0 == 0xC080).then(|| column_of_four(bytes & 0xFFFF))
 }
 
 /// The columns of the 3-gram at the end of `bytes`: the first one by another odd constant, as a 3-gram should not share
@@ -147,6 +158,11 @@ pub(super) fn each(bytes: &[u8], mut found: impl FnMut(u16)) {
         }
         if length >= 3 {
             columns_of_three(gram).into_iter().for_each(&mut found);
+        }
+        if length >= 2
+            && let Some(column) = column_of_letter(gram)
+        {
+            found(column);
         }
     }
 }
@@ -287,7 +303,8 @@ mod tests {
 
     #[test]
     fn context_names_the_columns_that_content_has() {
-        for text in ["kernel_init", "ab\ncdef", "Straße", "ſK", "abcdabcdxbcd\nbcd", "\0\0\0\0xdp\0\0\0\0\0"] {
+        for text in ["kernel_init", "ab\ncdef", "Straße", "é\nßé", "ſK", "abcdabcdxbcd\nbcd", "\0\0\0\0xdp\0\0\0\0\0"]
+        {
             let (mut context, mut named) = (Context::default(), Vec::new());
             for byte in folded(text.as_bytes()) {
                 let (next, columns) = context.then(byte);
