@@ -21,7 +21,7 @@
 //! | [`text_edit`] | where a text is in another, what takes its place; patches |
 //! | [`source_outline`] | definitions of a source, syntax errors of a change |
 //! | [`structured_text`] | JSON, TOML, YAML: checks, masks, notebooks |
-//! | [`pdf_text`], `office_text`, [`image_view`] | bounded readers |
+//! | [`pdf_text`], [`office_text`], [`image_view`] | bounded readers |
 //! | [`text_file`] | encodings, line endings, names |
 //!
 //! # Layers of this crate (a module uses only modules of lower layers)

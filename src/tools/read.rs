@@ -6,6 +6,8 @@ mod copied_text;
 mod definition;
 mod image;
 mod notebook;
+#[cfg(feature = "office")]
+mod office;
 mod open;
 #[cfg(feature = "pdf")]
 mod pdf;
@@ -22,6 +24,7 @@ use confined_fs::{Revision, WorkspacePath, escape_controls};
 use definition::read_definition;
 use image::read_image;
 use notebook::read_notebook;
+use office::read_office;
 use open::{Format, Opened, Source, open, open_cached};
 use pdf::read_pdf;
 use request::{Args, FileRequest};
@@ -65,6 +68,23 @@ mod pdf {
     }
 }
 
+/// Stands in for the reader of Word, Excel and `PowerPoint` files in a build without it.
+#[cfg(not(feature = "office"))]
+mod office {
+    use super::{CallContext, FileRequest, ToolError, open::Source, section::Section};
+    use crate::tools::Kind;
+
+    pub(super) fn may_be_document(_: &[u8]) -> bool {
+        false
+    }
+
+    pub(super) fn read_office(_: &CallContext, _: &FileRequest, source: Source) -> Result<Section, ToolError> {
+        let (path, size) = (source.path(), source.size());
+        let sentence = format!("{path} is an Office document of {size} bytes, and this program was built without them");
+        Err(ToolError::new(Kind::Binary, sentence).hint("ask the user for its text"))
+    }
+}
+
 /// The tool that shows files.
 pub(crate) struct Read;
 
@@ -75,7 +95,7 @@ impl Tool for Read {
         name: "read",
         title: "Read a file",
         purpose: "shows a file",
-        description: "Use this instead of shell cat, head, tail or sed. Read a text file as numbered lines, whole or a range, the text of a PDF, or view an image (PNG, JPEG, WebP, GIF). \
+        description: "Use this instead of shell cat, head, tail or sed. Read a text file as numbered lines, whole or a range, the text of a PDF, docx, xlsx or pptx, or view an image (PNG, JPEG, WebP, GIF). \
             Number and tab are not part of the file.",
         group: Group::Core,
         aliases: &[PATH_ALIASES, LINE_ALIASES, &[Alias::names("paths", &["files", "file_paths", "filePaths"])]],
@@ -180,10 +200,11 @@ fn section(cx: &CallContext, request: &FileRequest, source: Source) -> Result<Se
 fn read_as_format(cx: &CallContext, request: &FileRequest, source: Source) -> Result<Section, ToolError> {
     let format = Format::of(source.path(), &source.head);
     match (format, &request.part) {
-        // What a PDF takes is too much for the thread that reads requests.
-        (Format::Pdf, _) if cx.blocking == Blocking::Never => Err(ToolError::would_block()),
+        // What these take is too much for the thread that reads requests.
+        (Format::Pdf | Format::Office, _) if cx.blocking == Blocking::Never => Err(ToolError::would_block()),
         (Format::Pdf, None) if request.encoding.is_none() => read_pdf(cx, request, source, None),
         (Format::Pdf, Some(Part::Pages { first, last })) => read_pdf(cx, request, source, Some((*first, *last))),
+        (Format::Office, _) => read_office(cx, request, source),
         (Format::Image(info), _) => read_image(cx, request, source, info),
         (Format::Notebook | Format::Text, Some(Part::Columns { .. })) | (Format::Pdf | Format::Text, None) => {
             read_text(cx, request, source)
@@ -458,7 +479,7 @@ pub(in crate::tools) fn read_resource(
     let limit = cx.settings.max_output.unwrap_or(MAX_TEXT);
     match Format::of(path, &source.head) {
         Format::Text => read_plain(cx, source, limit).map(Some),
-        Format::Image(_) | Format::Pdf | Format::Notebook => read_shown(cx, source, limit).map(Some),
+        Format::Image(_) | Format::Pdf | Format::Office | Format::Notebook => read_shown(cx, source, limit).map(Some),
     }
 }
 

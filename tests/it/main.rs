@@ -43,6 +43,7 @@ mod manage;
 mod mask;
 mod model;
 mod notebooks;
+mod office;
 mod optional;
 mod oracle;
 #[cfg(target_os = "linux")]

@@ -21,7 +21,7 @@ pub struct Paragraph<'t> {
 }
 
 /// Takes paragraphs, and says whether it wants more.
-pub type TakeParagraph<'t> = dyn FnMut(Paragraph<'_>) -> ControlFlow<()> + 't;
+pub(crate) type TakeParagraph<'t> = dyn FnMut(Paragraph<'_>) -> ControlFlow<()> + 't;
 
 /// The paragraph that is written, and what it is part of: a cell, a note or another text within a paragraph or a table.
 #[derive(Default)]

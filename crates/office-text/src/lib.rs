@@ -50,17 +50,17 @@ use std::{
 };
 
 use budget::Budget;
-use flow::Flow;
-use package::{Package, Source};
+use flow::{Flow, TakeParagraph};
+use package::{OfficeImage, Package, Source};
 use story::{Docx, Story, read_slide, slide_parts};
+use workbook::SheetRows;
 use xlsx::Xlsx;
 use xml::Node;
 
 pub use budget::OfficeError;
-pub use flow::{Paragraph, TakeParagraph};
-pub use package::OfficeImage;
+pub use flow::Paragraph;
 pub use story::Slide;
-pub use workbook::{OfficeSheet, SheetRows, WantedCells, column_letters, column_number};
+pub use workbook::{OfficeSheet, WantedCells, column_number};
 
 /// Bytes that reading one document may take at most, for callers that read several at the same time.
 pub const MEMORY: u64 = 80 << 20;

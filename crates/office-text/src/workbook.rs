@@ -50,7 +50,7 @@ pub struct SheetRows {
 }
 
 /// The letters of a column, `A` to `XFD`.
-pub fn column_letters(column: u32) -> String {
+pub(crate) fn column_letters(column: u32) -> String {
     let Some(rest) = column.checked_sub(1) else { return String::new() };
     let letter = char::from_digit(rest % 26 + 10, 36).unwrap_or_default();
     column_letters(rest / 26) + &letter.to_uppercase().to_string()

@@ -47,6 +47,7 @@ impl CopiedText {
         let format = Format::of(&path, &file.bytes);
         let without_lines = match format {
             Format::Pdf => Some("a PDF file"),
+            Format::Office => Some("an Office document"),
             Format::Image(_) => Some("an image"),
             Format::Notebook => selection.is_some().then_some("a notebook, which has cells instead of lines"),
             Format::Text => None,

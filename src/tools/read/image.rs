@@ -26,14 +26,45 @@ pub(super) fn read_image(
         source.read_on(image_view::DECODE_MEMORY - source.head.len() as u64)?;
     }
     if !source.whole {
-        return Err(flawed(&path, &info, size, &ImageError::TooMuchMemory(size)));
+        return Err(flawed(&path.to_string(), &info, size, &ImageError::TooMuchMemory(size)));
     }
     let Source { file, head: bytes, .. } = source;
-    let error = |flaw| flawed(&path, &info, bytes.len() as u64, &flaw);
-    let image = ImageFile::open(&bytes, &info).map_err(error)?;
+    // Without the bytes: they are kept for a diff of lines, and an image has none.
+    let revision = Revision::of(&bytes);
+    let record = Some(record_of(file.real_path().clone(), revision, None));
+    let image =
+        ImageSource { name: path.to_string(), path, bytes: &bytes, info, inside: None, revision: Some(revision) };
+    Ok(Section { record, ..show_image(cx, request, image, request.part.as_ref(), memory)? })
+}
+
+/// The bytes of an image, and where they are from.
+pub(super) struct ImageSource<'b> {
+    /// The file.
+    pub(super) path: WorkspacePath,
+    /// How the image is named: the path, or `image 2 of report.docx`.
+    pub(super) name: String,
+    pub(super) bytes: &'b [u8],
+    pub(super) info: ImageInfo,
+    /// Its number in a document.
+    pub(super) inside: Option<usize>,
+    /// Of the file.
+    pub(super) revision: Option<Revision>,
+}
+
+/// The image, or the region `part` of it, with its notes. `memory` is what the call has for it already.
+pub(super) fn show_image(
+    cx: &CallContext,
+    request: &FileRequest,
+    source: ImageSource<'_>,
+    part: Option<&Part>,
+    memory: Option<DecodeMemory>,
+) -> Result<Section, ToolError> {
+    let ImageSource { path, name, bytes, info, inside, revision } = source;
+    let error = |flaw| flawed(&name, &info, bytes.len() as u64, &flaw);
+    let image = ImageFile::open(bytes, &info).map_err(error)?;
     let mut memory = memory.map_or_else(|| DecodeMemory::reserve(cx, image.memory()), Ok)?;
     memory.shrink_to(image.memory());
-    let asked = request.part.as_ref().map(|part| AskedRegion::of(part, &path, info, image.size())).transpose()?;
+    let asked = part.map(|part| AskedRegion::of(part, &name, info, image.size())).transpose()?;
     let view = ImageView { region: asked.as_ref().map(|asked| asked.region), max_bytes: request.budget.image_bytes };
     let shown = if cx.settings.images {
         let shown = image.show(&view, &|| cx.stop.stopped().is_some());
@@ -43,18 +74,15 @@ pub(super) fn read_image(
     } else {
         None
     };
-    let revision = Revision::of(&bytes);
-    // Without the bytes: they are kept for a diff of lines, and an image has none.
-    let record = Some(record_of(file.real_path().clone(), revision, None));
-    let words = ImageText { path: &path, info, image: &image, revision, asked, encoded: shown.as_ref() };
+    let words = ImageText { name: &name, info, image: &image, inside, revision, asked, encoded: shown.as_ref() };
     let facts = words.facts(cx.settings.images);
     // Without the image the words are the whole answer, so they name the file and its kind.
     let closing = if cx.settings.images { words.text() } else { words.text_without_image() };
     let image = cx.settings.images.then(|| match shown {
         Some(EncodedImage { bytes, mime, .. }) => ShownImage { bytes, mime },
-        None => ShownImage { bytes: bytes.clone(), mime: info.mime },
+        None => ShownImage { bytes: bytes.to_vec(), mime: info.mime },
     });
-    Ok(Section { closing, image, record, ..Section::of(path, String::new(), facts) })
+    Ok(Section { closing, image, ..Section::of(path, String::new(), facts) })
 }
 
 /// The region that was asked for.
@@ -69,15 +97,15 @@ impl AskedRegion {
     ///
     /// # Errors
     /// `invalid_input` for another kind of part, and for a region that is outside of the image.
-    fn of(part: &Part, path: &WorkspacePath, info: ImageInfo, (width, height): (u32, u32)) -> Result<Self, ToolError> {
+    fn of(part: &Part, name: &str, info: ImageInfo, (width, height): (u32, u32)) -> Result<Self, ToolError> {
         let Part::Region { x, y, width: across, height: down } = *part else {
-            return Err(part.unfit(path, Format::Image(info)));
+            return Err(part.unfit(&name, Format::Image(info)));
         };
         // What is beyond the image is clipped below, so that the largest number is as good as any above it.
         let side = |pixels: usize| u32::try_from(pixels).unwrap_or(u32::MAX);
         let asked = Region { x: side(x), y: side(y), width: side(across), height: side(down) };
         let region = asked.clipped(width, height).ok_or_else(|| {
-            ToolError::invalid(format!("{part} is outside of {path}, an image of {width}×{height} pixels"))
+            ToolError::invalid(format!("{part} is outside of {name}, an image of {width}×{height} pixels"))
                 .hint(format!("x is below {width} and y below {height}; both count from 0 at the top left"))
         })?;
         Ok(Self { region, is_clipped: region != asked })
@@ -94,10 +122,11 @@ impl AskedRegion {
 
 /// An image that was read.
 struct ImageText<'a> {
-    path: &'a WorkspacePath,
+    name: &'a str,
     info: ImageInfo,
     image: &'a ImageFile<'a>,
-    revision: Revision,
+    inside: Option<usize>,
+    revision: Option<Revision>,
     asked: Option<AskedRegion>,
     /// The image that is shown instead of the file itself.
     encoded: Option<&'a EncodedImage>,
@@ -108,7 +137,7 @@ impl ImageText<'_> {
     fn facts(&self, is_shown: bool) -> Facts {
         let ((width, height), shown) = (self.image.size(), self.shown_size());
         Facts {
-            revision: Some(self.revision.to_string()),
+            revision: self.revision.map(|revision| revision.to_string()),
             size: self.image.file_size(),
             width: Some(width as usize),
             height: Some(height as usize),
@@ -130,7 +159,8 @@ impl ImageText<'_> {
             Some(asked) => asked.note((width, height), shown),
             None if shown != (width, height) => {
                 if shown.0 < width || shown.1 < height {
-                    notes.push("part=\"region x,y,w,h\" shows a part at full resolution".to_owned());
+                    let image = self.inside.map(|number| format!("image {number} ")).unwrap_or_default();
+                    notes.push(format!("part=\"{image}region x,y,w,h\" shows a part at full resolution"));
                 }
                 format!("shown at {}×{} of {width}×{height}", shown.0, shown.1)
             }
@@ -143,14 +173,18 @@ impl ImageText<'_> {
         if notes.is_empty() && self.asked.is_none() && shown == (width, height) {
             return String::new();
         }
-        format!("({})", noted(format!("{what}, rev {}", self.revision.short()), &notes))
+        format!("({})", noted(what + &self.rev(), &notes))
     }
 
     fn text_without_image(&self) -> String {
         let (width, height) = self.image.size();
-        let (format, size, rev) = (self.info.format_name(), self.image.file_size(), self.revision.short());
-        let image = format!("{format} image, {width}×{height} pixels, {size} bytes, rev {rev}");
-        format!("{}: {image}; not shown: this server has images off (--images off)", self.path)
+        let (format, size, rev) = (self.info.format_name(), self.image.file_size(), self.rev());
+        let image = format!("{format} image, {width}×{height} pixels, {size} bytes{rev}");
+        format!("{}: {image}; not shown: this server has images off (--images off)", self.name)
+    }
+
+    fn rev(&self) -> String {
+        self.revision.map(|revision| format!(", rev {}", revision.short())).unwrap_or_default()
     }
 
     fn shown_size(&self) -> (u32, u32) {
@@ -159,9 +193,9 @@ impl ImageText<'_> {
 }
 
 /// The error for an image that no model could be shown.
-fn flawed(path: &WorkspacePath, info: &ImageInfo, size: u64, flaw: &ImageError) -> ToolError {
+fn flawed(name: &str, info: &ImageInfo, size: u64, flaw: &ImageError) -> ToolError {
     let pixels = if info.width > 0 { format!("{}×{} pixels, ", info.width, info.height) } else { String::new() };
-    let what = format!("{path} is an image ({}, {pixels}{size} bytes)", info.mime);
+    let what = format!("{name} is an image ({}, {pixels}{size} bytes)", info.mime);
     let too_large = |why: String| {
         ToolError::new(Kind::TooLarge, format!("{what}; {why}")).hint("ask the user for a smaller version")
     };

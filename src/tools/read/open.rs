@@ -6,7 +6,10 @@ use image_view::ImageInfo;
 use text_file::DecodeError;
 use tree_search::encoding_of_file;
 
-use super::super::{CallContext, Kind, ToolError};
+use super::{
+    super::{CallContext, Kind, ToolError},
+    office::may_be_document,
+};
 
 /// Bytes of a file that are decoded whole; larger files are streamed.
 const MAX_WHOLE: u64 = text_file::HEAD as u64;
@@ -106,12 +109,16 @@ pub(super) fn binary(path: &WorkspacePath, size: u64, error: &DecodeError) -> To
         .hint("create the image again, or ask the user for another copy");
     }
     ToolError::new(Kind::Binary, format!("{path} is not text: {kind}, {size} bytes"))
-        .hint("only text, PDF files and PNG, JPEG, WebP or GIF images can be read; for text in another encoding pass encoding")
+        .hint("only text, PDF, Word, Excel and PowerPoint files and PNG, JPEG, WebP or GIF images can be read; for text in another encoding pass encoding")
 }
 
 /// Within how many first bytes a file that is called a PDF has the header of one.
 // As Acrobat takes it: PDF Reference 1.7, appendix H, implementation note 13.
 const PDF_HEADER_WITHIN: usize = 1024;
+
+/// How Word, Excel and `PowerPoint` name their files.
+const OFFICE_NAMES: [&str; 12] =
+    ["docx", "docm", "dotx", "doc", "xlsx", "xlsm", "xltx", "xls", "pptx", "pptm", "ppsx", "ppt"];
 
 /// The formats that are shown in their own way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,6 +126,8 @@ pub(super) enum Format {
     Image(ImageInfo),
     Pdf,
     Notebook,
+    /// Word, Excel and `PowerPoint`.
+    Office,
     /// Everything else, binary content included, which fails to decode.
     Text,
 }
@@ -135,6 +144,12 @@ impl Format {
             if is_named("pdf") { &head[..head.len().min(PDF_HEADER_WITHIN)] } else { &head[..head.len().min(5)] };
         if memchr::memmem::find(start, b"%PDF-").is_some() {
             return Self::Pdf;
+        }
+        // A ZIP archive by that name may have its parts in any order, and compound files are of many programs.
+        let is_office_name = || OFFICE_NAMES.iter().any(|ending| is_named(ending));
+        let is_zip = head.starts_with(b"PK\x03\x04");
+        if (is_zip || may_be_document(head)) && is_office_name() || is_zip && may_be_document(head) {
+            return Self::Office;
         }
         if is_named("ipynb") { Self::Notebook } else { Self::Text }
     }

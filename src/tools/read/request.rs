@@ -33,8 +33,9 @@ pub(crate) struct Args {
     pub(super) encoding: Option<String>,
     /// A rev of the file that you have: only what changed since is returned.
     pub(super) since: Option<String>,
-    /// A part other than lines: `def NAME`, `pages 3-5` (PDF), `cells 2-4` (notebook), `region X,Y,WIDTH,HEIGHT` (image)
-    /// or `columns 2001-4000` (long lines).
+    /// A part other than lines: `def NAME`, `pages 3-5` (PDF), `cells 2-4` (notebook), `region X,Y,WIDTH,HEIGHT` (image),
+    /// `columns 2001-4000` (long lines), `paragraphs 20-60`, `section HEADING` (Word), `sheet NAME rows 1-200 columns A-F` (Excel),
+    /// `slides 3-5`, `image 2`.
     pub(super) part: Option<String>,
 }
 

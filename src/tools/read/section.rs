@@ -193,6 +193,12 @@ pub(super) struct Facts {
     pub(super) height: Option<usize>,
     /// Pages of a PDF.
     pub(super) pages: Option<usize>,
+    /// Paragraphs of a Word document.
+    pub(super) paragraphs: Option<usize>,
+    /// Sheets of an Excel workbook.
+    pub(super) sheets: Option<usize>,
+    /// Slides of a `PowerPoint` presentation.
+    pub(super) slides: Option<usize>,
     /// The first page returned, counted from 1.
     pub(super) first_page: Option<usize>,
     /// The last page returned.

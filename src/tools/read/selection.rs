@@ -38,14 +38,19 @@ impl Selection {
     }
 
     fn split_outer(text: &str) -> Option<(&str, Result<Self, ToolError>)> {
-        // First, and from the left: the name of a definition may have colons itself, as `Map::get`.
-        if let Some((path, name)) = text.split_once(":def ") {
-            let part = Part::parse(&format!("def {name}")).map(Self::Part);
+        // First, and from the left: the name of a definition may have colons itself, as `Map::get`, and a heading as well.
+        if let Some((path, name, form)) = ["def", "section"].iter().find_map(|form| {
+            let (path, name) = text.split_once(&format!(":{form} "))?;
+            Some((path, name, form))
+        }) {
+            let part = Part::parse(&format!("{form} {name}")).map(Self::Part);
             return (!path.is_empty()).then_some((path, part));
         }
         let (path, ranges) = text.rsplit_once(':')?;
         let is_part = |form: &&str| ranges.strip_prefix(*form).is_some_and(|rest| rest.starts_with(' '));
-        if !path.is_empty() && ["pages", "cells", "region", "columns"].iter().any(is_part) {
+        if !path.is_empty()
+            && ["pages", "cells", "region", "columns", "paragraphs", "sheet", "slides", "image"].iter().any(is_part)
+        {
             return Some((path, Part::parse(ranges).map(Self::Part)));
         }
         let is_ranges = |text: &str| {
@@ -105,8 +110,9 @@ fn line_ranges(text: &str) -> Result<Vec<Range<usize>>, ToolError> {
 }
 
 /// The forms of the argument, for errors.
-const FORMS: &str = "`def NAME`, `fn NAME`, `class NAME`, `pages 3-5` (PDF), `cells 2-4` (notebook), `region X,Y,WIDTH,HEIGHT` (image) or \
-                     `columns 2001-4000` (long lines)";
+const FORMS: &str = "`def NAME`, `fn NAME`, `class NAME`, `pages 3-5` (PDF), `cells 2-4` (notebook), `region X,Y,WIDTH,HEIGHT` (image), \
+                     `columns 2001-4000` (long lines), `paragraphs 20-60` or `section HEADING` (Word), \
+                     `sheet NAME rows 1-200 columns A-F` (Excel), `slides 3-5` (PowerPoint) or `image 2` (in a document)";
 
 /// A part of a file. Pages, cells and columns count from 1 and both ends belong to the range.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -121,6 +127,75 @@ pub(super) enum Part {
     Region { x: usize, y: usize, width: usize, height: usize },
     /// Characters of each line.
     Columns { first: usize, last: usize },
+    /// Paragraphs of a Word document.
+    Paragraphs { first: usize, last: usize },
+    /// The section of a Word document with this heading.
+    Section(String),
+    /// Rows of a sheet of an Excel workbook.
+    Sheet(SheetPart),
+    /// Slides of a `PowerPoint` presentation.
+    Slides { first: usize, last: usize },
+    /// An image in a document, by its number, and its region where not all of it is wanted.
+    Image { number: usize, region: Option<Box<Part>> },
+}
+
+/// Cells of a sheet, whose rows count from 1.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct SheetPart {
+    pub(super) name: String,
+    /// The first row and the last; `None` for all.
+    pub(super) rows: Option<(usize, usize)>,
+    /// The letters of the first column and the last; `None` for all.
+    pub(super) columns: Option<(String, String)>,
+    /// Whether cells show their formula instead of its last value.
+    pub(super) formulas: bool,
+}
+
+/// The last column of a sheet.
+const LAST_COLUMN: &str = "XFD";
+
+impl SheetPart {
+    /// `NAME rows 1-200 columns A-F formulas`: what follows the name is taken from the end, in any order.
+    fn parse(text: &str) -> Self {
+        let mut part = Self { name: text.to_owned(), ..Self::default() };
+        loop {
+            part.name.truncate(part.name.trim_end_matches([',', ' ']).len());
+            let mut words = part.name.rsplitn(3, ' ');
+            let (last, form, name) = (words.next().unwrap_or_default(), words.next(), words.next());
+            let is_form =
+                |forms: &[&str]| forms.iter().any(|one| form.is_some_and(|form| form.eq_ignore_ascii_case(one)));
+            let (columns, rows) = (letter_range(last), range(last).ok());
+            match name.filter(|name| !name.trim().is_empty()) {
+                _ if last.eq_ignore_ascii_case("formulas") && form.is_some() && !part.formulas => {
+                    part.formulas = true;
+                    part.name.truncate(part.name.len() - last.len());
+                }
+                Some(name) if is_form(&["rows", "row"]) && rows.is_some() && part.rows.is_none() => {
+                    (part.rows, part.name) = (rows, name.to_owned());
+                }
+                Some(name) if is_form(&["columns", "column"]) && columns.is_some() && part.columns.is_none() => {
+                    (part.columns, part.name) = (columns, name.to_owned());
+                }
+                _ => return part,
+            }
+        }
+    }
+}
+
+/// `A-F`, `A` or `A-`, in capitals.
+fn letter_range(text: &str) -> Option<(String, String)> {
+    let (first, last) = text.split_once(['-', '–', ':']).unwrap_or((text, text));
+    let last = if last.is_empty() { LAST_COLUMN } else { last };
+    let is_column = |text: &str| (1..=3).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_alphabetic());
+    let is_range = is_column(first) && is_column(last);
+    is_range.then(|| (first.to_ascii_uppercase(), last.to_ascii_uppercase()))
+}
+
+/// `2` or `2 region 0,0,800,600`.
+fn image(text: &str) -> Result<Part, &'static str> {
+    let (number, area) = text.split_once("region").map_or((text, None), |(number, area)| (number, Some(area)));
+    let number = whole_number(number.trim()).filter(|number| *number > 0).ok_or("images are numbers from 1 on")?;
+    Ok(Part::Image { number, region: area.map(region).transpose()?.map(Box::new) })
 }
 
 impl Part {
@@ -147,6 +222,12 @@ impl Part {
             "cells" | "cell" => range("cells").map(|(first, last)| Self::Cells { first, last }),
             "columns" | "column" => range("columns").map(|(first, last)| Self::Columns { first, last }),
             "region" => region(numbers).map_err(wrong),
+            "paragraphs" | "paragraph" => range("paragraphs").map(|(first, last)| Self::Paragraphs { first, last }),
+            "slides" | "slide" => range("slides").map(|(first, last)| Self::Slides { first, last }),
+            "section" | "sheet" if rest.trim_start_matches(['#', ' ']).is_empty() => Err(wrong("a name is missing")),
+            "section" => Ok(Self::Section(rest.trim_start_matches(['#', ' ']).to_owned())),
+            "sheet" => Ok(Self::Sheet(SheetPart::parse(rest))),
+            "image" | "images" => image(numbers).map_err(wrong),
             _ if text.split_whitespace().count() > 1 && is_definition(&form.to_ascii_lowercase()) => {
                 Ok(Self::Def(definition(text).to_owned()))
             }
@@ -156,23 +237,41 @@ impl Part {
 
     /// Whether a range of lines may be given as well.
     pub(super) fn is_of_lines(&self) -> bool {
-        matches!(self, Self::Columns { .. } | Self::Pages { .. })
+        !matches!(self, Self::Def(_) | Self::Cells { .. } | Self::Region { .. } | Self::Image { .. })
+    }
+
+    /// The part that is wanted of an image in a document.
+    pub(super) fn region_of_image(&self) -> Option<&Self> {
+        if let Self::Image { region, .. } = self { region.as_deref() } else { None }
     }
 
     /// The error for a file whose format has no such part.
     pub(super) fn unfit(&self, path: &impl fmt::Display, format: Format) -> ToolError {
+        let (what, instead) = match format {
+            Format::Image(_) => ("an image", "part=\"region X,Y,WIDTH,HEIGHT\", or no part for all of it"),
+            Format::Pdf => ("a PDF file", "part=\"pages 1-5\", or no part to read from the first page"),
+            Format::Notebook => ("a notebook", "part=\"cells 1-5\", or no part to read from the first cell"),
+            Format::Text => ("a text file", "start_line and end_line, part=\"def NAME\" or part=\"columns 2001-4000\""),
+            Format::Office => (
+                "an Office document",
+                "part=\"paragraphs 1-50\", part=\"sheet NAME rows 1-200\" or part=\"slides 1-5\"",
+            ),
+        };
+        self.unfit_in(path, what, instead)
+    }
+
+    /// The error for a file that is `what`, in which `instead` is a part.
+    pub(super) fn unfit_in(&self, path: &impl fmt::Display, what: &str, instead: &str) -> ToolError {
         let fits = match self {
             Self::Def(_) => "source files",
             Self::Pages { .. } => "PDF files",
             Self::Cells { .. } => "notebooks",
             Self::Region { .. } => "images",
             Self::Columns { .. } => "text files",
-        };
-        let (what, instead) = match format {
-            Format::Image(_) => ("an image", "part=\"region X,Y,WIDTH,HEIGHT\", or no part for all of it"),
-            Format::Pdf => ("a PDF file", "part=\"pages 1-5\", or no part to read from the first page"),
-            Format::Notebook => ("a notebook", "part=\"cells 1-5\", or no part to read from the first cell"),
-            Format::Text => ("a text file", "start_line and end_line, part=\"def NAME\" or part=\"columns 2001-4000\""),
+            Self::Paragraphs { .. } | Self::Section(_) => "Word documents",
+            Self::Sheet(_) => "Excel workbooks",
+            Self::Slides { .. } => "PowerPoint presentations",
+            Self::Image { .. } => "Office documents",
         };
         ToolError::invalid(format!("part {self} is for {fits}; {path} is {what}")).hint(format!("use {instead}"))
     }
@@ -180,17 +279,30 @@ impl Part {
 
 impl fmt::Display for Part {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut range = |what, first: &usize, last: &usize| match *last {
+        let range = |f: &mut fmt::Formatter<'_>, what, first: &usize, last: &usize| match *last {
             usize::MAX => write!(f, "{what} {first}-"),
             last if last == *first => write!(f, "{what} {first}"),
             last => write!(f, "{what} {first}-{last}"),
         };
         match self {
+            Self::Sheet(SheetPart { name, rows, columns, formulas }) => {
+                write!(f, "sheet {name}")?;
+                rows.map_or(Ok(()), |(first, last)| range(f, " rows", &first, &last))?;
+                if let Some((first, last)) = columns {
+                    write!(f, " columns {first}-{last}")?;
+                }
+                f.write_str(if *formulas { " formulas" } else { "" })
+            }
             Self::Def(name) => write!(f, "def {name}"),
-            Self::Pages { first, last } => range("pages", first, last),
-            Self::Cells { first, last } => range("cells", first, last),
-            Self::Columns { first, last } => range("columns", first, last),
+            Self::Pages { first, last } => range(f, "pages", first, last),
+            Self::Cells { first, last } => range(f, "cells", first, last),
+            Self::Columns { first, last } => range(f, "columns", first, last),
             Self::Region { x, y, width, height } => write!(f, "region {x},{y},{width},{height}"),
+            Self::Paragraphs { first, last } => range(f, "paragraphs", first, last),
+            Self::Slides { first, last } => range(f, "slides", first, last),
+            Self::Section(heading) => write!(f, "section {heading}"),
+            Self::Image { number, region: None } => write!(f, "image {number}"),
+            Self::Image { number, region: Some(region) } => write!(f, "image {number} {region}"),
         }
     }
 }

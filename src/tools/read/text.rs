@@ -143,6 +143,18 @@ impl Source {
         (self.size() <= cx.settings.max_file_size).then(Revision::hasher)
     }
 
+    /// The revision of the content, by a pass of its own; `None` as for [`hasher`](Self::hasher).
+    pub(super) fn hash(&mut self, cx: &CallContext) -> Result<Option<Revision>, ToolError> {
+        let mut hasher = self.hasher(cx);
+        if let Some(hasher) = &mut hasher {
+            self.pieces(cx, "reading", |piece| {
+                hasher.update(piece);
+                true
+            })?;
+        }
+        Ok(hasher.map(RevisionHasher::finish))
+    }
+
     /// The lines in `bounds`, and the file as a whole; `None` for one of which most is NULs.
     fn scan(
         &mut self,
@@ -325,13 +337,6 @@ pub(in crate::tools) fn describe(
             None => Content::Binary(MOSTLY_NULS.to_owned()),
         },
     };
-    // A scan of text has hashed it on its way; for the others this is a pass of its own.
-    let mut hasher = source.hasher(cx);
-    if let Some(hasher) = &mut hasher {
-        source.pieces(cx, "reading", |piece| {
-            hasher.update(piece);
-            true
-        })?;
-    }
-    Ok((content, hasher.map(RevisionHasher::finish)))
+    // A scan of text has hashed it on its way.
+    Ok((content, source.hash(cx)?))
 }

@@ -21,7 +21,7 @@ const MAX_LINES: &[(&str, usize)] = &[
     ("crates/text-edit", 6_053),
     ("crates/text-file", 1_067),
     ("crates/tree-search", 7_324),
-    ("src", 31_518),
+    ("src", 32_155),
 ];
 
 /// Modules that a folder may have; a file and the folder of its name count once.

@@ -332,7 +332,7 @@ proptest! {
         rows.sort();
         rows.dedup_by_key(|(row, column, _)| (*row, *column));
         let xml: String = rows.iter().map(|(row, column, text)| {
-            format!("<row r='{row}'><c r='{}{row}' t='str'><v>{text}</v></c></row>", crate::column_letters(*column))
+            format!("<row r='{row}'><c r='{}{row}' t='str'><v>{text}</v></c></row>", crate::workbook::column_letters(*column))
         }).collect();
         let bytes = xlsx(&[("S", &xml)], "", "");
         let (mut first, mut found) = (1, Vec::new());

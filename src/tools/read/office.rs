@@ -1,0 +1,558 @@
+//! Word, Excel and `PowerPoint` files: paragraphs, rows or slides as text, and the images within.
+
+use std::{fmt::Write as _, iter, mem, ops::ControlFlow};
+
+use confined_fs::{Revision, WorkspacePath, escape_controls, stop::StopReason};
+use office_text::{
+    MEMORY, OfficeDocument, OfficeError, OfficeKind, OfficeSheet, Outline, Slide, WantedCells, column_number,
+    with_document,
+};
+use source_outline::{Definition, not_shown};
+
+use super::{
+    super::{
+        CallContext, Kind, ToolError,
+        answer::count,
+        answer_budget::{AnswerBudget, Gauge},
+        decode_memory::DecodeMemory,
+        hidden_note::HiddenNote,
+    },
+    image::{ImageSource, show_image},
+    open::{Format, Source},
+    request::FileRequest,
+    section::{Facts, Section, record_of},
+    selection::{Part, SheetPart},
+    text::read_text,
+};
+
+pub(super) use office_text::may_be_document;
+
+/// Units of the budget kept back for the lines below the text.
+const FOOTER: usize = 480;
+
+/// Characters of a line that is longer than an answer: each such piece counts as a line for `offset`.
+const PIECE_CHARS: usize = 1000;
+
+/// Headings and sheets that an error names.
+const MAX_NAMED: usize = 10;
+
+/// Characters of the title of a slide that are in its heading.
+const MAX_TITLE: usize = 200;
+
+/// The part of a document that is wanted, from its start where none is.
+pub(super) fn read_office(cx: &CallContext, request: &FileRequest, mut source: Source) -> Result<Section, ToolError> {
+    let path = source.path().clone();
+    let Some((skip, take)) = request.lines.without_numbers() else {
+        return Err(ToolError::invalid(format!(
+            "{path} is an Office document: its lines have no numbers, so start_line, end_line and a negative offset do \
+             not apply"
+        ))
+        .hint("use part=\"paragraphs 20-60\", part=\"sheet NAME rows 1-200\" or part=\"slides 3-5\""));
+    };
+    let memory = DecodeMemory::reserve(cx, MEMORY)?;
+    let stopped = || cx.stop.stopped().is_some();
+    // One of several files may have a share smaller than the footer.
+    let budget = request.budget.reduced(FOOTER.min(request.budget.limit / 2));
+    let is_untrusted = cx.workspace.is_untrusted(source.file.real_path());
+    let mut shown =
+        Shown { path: path.to_string(), budget, gauge: budget.gauge(), skip, take, is_untrusted, ..Shown::default() };
+    let read = with_document(&mut source.file, &stopped, |document| shown.read(document, request.part.as_ref()));
+    let size = source.size();
+    drop(memory);
+    // At the time limit the text that was read until then is an answer. Nobody waits for that of a cancelled call.
+    if cx.stop.stopped() == Some(StopReason::Cancelled) || !shown.is_any && matches!(read, Err(OfficeError::Stopped)) {
+        cx.check()?;
+    }
+    match read {
+        Ok(refused) => refused.map_or(Ok(()), Err)?,
+        // Another ZIP archive.
+        Err(OfficeError::NoDocument) => {
+            return match &request.part {
+                Some(part) => Err(part.unfit(&path, Format::Text)),
+                None => read_text(cx, request, source),
+            };
+        }
+        Err(error) if !shown.is_any => return Err(unreadable(&path, size, &error)),
+        Err(error) => {
+            shown.is_partial = true;
+            let _ = writeln!(shown.note, "(reading stopped: the file is {error})");
+        }
+    }
+    let revision = source.hash(cx)?;
+    // The text may be half of one state and half of another, which no rev names.
+    let is_changed = source.has_changed()?;
+    let revision = revision.filter(|_| !is_changed);
+    let record = revision.map(|revision| record_of(source.file.real_path().clone(), revision, None));
+    let section = if let Some((number, bytes)) = shown.image.take() {
+        let name = format!("image {number} of {path}");
+        let Some(info) = image_view::image_info(&bytes) else {
+            let kind = text_file::binary_kind(&bytes).unwrap_or_else(|| "text".to_owned());
+            let sentence = format!("{name} is no PNG, JPEG, WebP or GIF, but {kind} of {} bytes", bytes.len());
+            return Err(ToolError::new(Kind::Binary, sentence).hint("ask the user for a picture of it as PNG"));
+        };
+        let region = request.part.as_ref().and_then(Part::region_of_image);
+        let image = ImageSource { path, name, bytes: &bytes, info, inside: Some(number), revision };
+        let mut section = show_image(cx, request, image, region, None)?;
+        section.facts.size = size;
+        section
+    } else {
+        shown.section(path, revision, is_changed, size)
+    };
+    Ok(Section { record, ..section })
+}
+
+/// The error for a file of which nothing can be shown.
+fn unreadable(path: &WorkspacePath, size: u64, error: &OfficeError) -> ToolError {
+    let (kind, hint) = match error {
+        OfficeError::Password => {
+            (Kind::Binary, "ask the user for a copy without a password, or for its text".to_owned())
+        }
+        OfficeError::Format(_, better) => (Kind::Binary, format!("ask the user to save it as {better}")),
+        OfficeError::TooLarge(_) | OfficeError::Stopped => {
+            (Kind::TooLarge, "name a smaller part, or ask the user for its text".to_owned())
+        }
+        _ => (Kind::Binary, "create it again, or ask the user for another copy".to_owned()),
+    };
+    let sentence = format!("{path} is an Office document of {size} bytes that cannot be read: it is {error}");
+    ToolError::new(kind, sentence).hint(hint)
+}
+
+/// What a number is past the end of.
+fn past_end(noun: &str, number: usize, what: &str, total: usize) -> ToolError {
+    let sentence = format!("{noun} {number} is past the end: {what} has {}", count(total, noun));
+    ToolError::invalid(sentence).hint(format!("use part=\"{noun}s 1-{total}\""))
+}
+
+/// The lines of a text, of which a long one counts as several.
+fn pieces(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().flat_map(|line| {
+        let mut rest = Some(line);
+        iter::from_fn(move || {
+            let (piece, after) = {
+                let line = rest?;
+                line.split_at(line.char_indices().nth(PIECE_CHARS).map_or(line.len(), |(at, _)| at))
+            };
+            rest = (!after.is_empty()).then_some(after);
+            Some(piece)
+        })
+    })
+}
+
+/// What is shown of a document: its text so far (paragraphs, rows or slides), as much as the budget takes, or an image.
+#[derive(Default)]
+struct Shown {
+    /// The path of the document, as it is printed.
+    path: String,
+    text: String,
+    budget: AnswerBudget,
+    gauge: Gauge,
+    /// Lines to skip at the start, and to show at most.
+    skip: usize,
+    take: Option<usize>,
+    /// Whether names in the file may not be in what the server says.
+    is_untrusted: bool,
+    /// Whether there is text beside the list of sheets.
+    is_any: bool,
+    lines: usize,
+    /// Where the text continues: the number of a paragraph, row or slide, and lines of it to skip.
+    next: Option<(usize, usize)>,
+    next_part: Option<String>,
+    /// Whether that is a part of what was asked for.
+    is_cut: bool,
+    /// The kind of parts that are counted, as `paragraph`, and how many the document has.
+    noun: &'static str,
+    total: usize,
+    /// Whether reading ended before all were counted.
+    is_partial: bool,
+    /// Headings after a cut, with their paragraphs as lines.
+    headings: Vec<Definition>,
+    hidden: HiddenNote,
+    note: String,
+    /// The number of the image that was asked for, and its bytes.
+    image: Option<(usize, Vec<u8>)>,
+}
+
+/// An error of the call, where the document can be read.
+type Answered = Result<Option<ToolError>, OfficeError>;
+
+impl Shown {
+    fn read(&mut self, document: &OfficeDocument<'_>, part: Option<&Part>) -> Answered {
+        const ALL: (usize, usize) = (1, usize::MAX);
+        let (what, instead) = match (document.kind(), part) {
+            (_, Some(Part::Image { number, .. })) => return self.read_image(document, *number),
+            (OfficeKind::Text, None) => return self.read_paragraphs(document, ALL),
+            (OfficeKind::Text, Some(Part::Paragraphs { first, last })) => {
+                return self.read_paragraphs(document, (*first, *last));
+            }
+            (OfficeKind::Text, Some(Part::Section(heading))) => {
+                return match self.section_named(&document.outline()?, heading) {
+                    Ok(range) => self.read_paragraphs(document, range),
+                    Err(error) => Ok(Some(error)),
+                };
+            }
+            (OfficeKind::Workbook, None) => return self.read_workbook(document, None),
+            (OfficeKind::Workbook, Some(Part::Sheet(part))) => return self.read_workbook(document, Some(part)),
+            (OfficeKind::Presentation, None) => return self.read_slides(document, ALL),
+            (OfficeKind::Presentation, Some(Part::Slides { first, last })) => {
+                return self.read_slides(document, (*first, *last));
+            }
+            (OfficeKind::Text, _) => ("a Word document", "part=\"paragraphs 1-50\" or part=\"section HEADING\""),
+            (OfficeKind::Workbook, _) => ("an Excel workbook", "part=\"sheet NAME rows 1-200\""),
+            (OfficeKind::Presentation, _) => ("a PowerPoint presentation", "part=\"slides 1-5\""),
+        };
+        let instead = format!("{instead}, or no part to read from the start");
+        Ok(part.map(|part| part.unfit_in(&self.path, what, &instead)))
+    }
+
+    /// Adds a paragraph, a row or a slide below its heading; false once the text is full. `unit` and `number` name it in
+    /// notes.
+    fn push(&mut self, unit: &str, number: usize, heading: &str, text: &str) -> bool {
+        if self.next.is_some() {
+            return false;
+        }
+        let count = pieces(text).count();
+        if self.skip >= count.max(1) {
+            self.skip -= count;
+            return true;
+        }
+        let (start, gauge) = (self.text.len(), self.gauge);
+        let room = self.take.map_or(usize::MAX, |take| take - self.lines);
+        self.text.push_str(heading);
+        let body = self.text.len();
+        let mut shown = if self.skip == 0 && count <= room { count } else { 0 };
+        if shown == count {
+            self.text.push_str(text);
+            self.text.push('\n');
+        }
+        let fits = shown == count && self.gauge.fits(&self.text);
+        if !fits && (self.is_any || room == 0) {
+            self.text.truncate(start);
+            self.next = Some((number, 0));
+            return false;
+        }
+        if !fits {
+            // A part of it is shown where nothing else would be.
+            self.text.truncate(body);
+            self.gauge = gauge;
+            shown = 0;
+            for piece in pieces(text).skip(self.skip).take(room) {
+                let end = self.text.len();
+                self.text.push_str(piece);
+                self.text.push('\n');
+                if shown > 0 && !self.gauge.fits(&self.text) {
+                    self.text.truncate(end);
+                    break;
+                }
+                shown += 1;
+            }
+            let end = mem::take(&mut self.skip) + shown;
+            self.next = (end < count).then_some((number, end));
+        }
+        for line in self.text[body..].lines() {
+            self.hidden.look_at_part(format_args!("{unit} {number}"), line);
+        }
+        self.lines += shown;
+        self.is_any = true;
+        self.next.is_none()
+    }
+
+    /// Notes where the text of a range goes on, of which the last is `last`.
+    fn end_range(&mut self, last: usize, until: usize) {
+        self.is_cut = self.next.is_some();
+        let until = if until < self.total { until.to_string() } else { String::new() };
+        self.next_part = match self.next {
+            Some((number, _)) => Some(format!("{}s {number}-{until}", self.noun)),
+            None => (last < self.total).then(|| format!("{}s {}-", self.noun, last + 1)),
+        };
+    }
+
+    fn read_paragraphs(&mut self, document: &OfficeDocument<'_>, (first, last): (usize, usize)) -> Answered {
+        self.noun = "paragraph";
+        let read = document.paragraphs(1, &mut |paragraph| {
+            let number = paragraph.number;
+            self.total = number;
+            if (first..=last).contains(&number) && self.push("paragraph", number, "", paragraph.text) && paragraph.cut {
+                let _ = writeln!(self.note, "(paragraph {number} is too long to be read whole: text is missing)");
+            }
+            if let Some(level) = paragraph.heading.filter(|_| self.next.is_some_and(|(next, _)| next <= number)) {
+                self.headings.extend((self.headings.len() < 1000).then(|| heading(level, number, paragraph.text)));
+            }
+            ControlFlow::Continue(())
+        });
+        self.end_range(last, last);
+        read?;
+        let is_past = first > self.total.max(1);
+        Ok(is_past.then(|| past_end("paragraph", first, &self.path, self.total)))
+    }
+
+    /// The paragraphs of the section with this heading.
+    fn section_named(&self, all: &Outline, name: &str) -> Result<(usize, usize), ToolError> {
+        let found = all.sections(name);
+        let error = |sentence: String, hint: String| Err(ToolError::invalid(sentence).hint(hint));
+        match found.as_slice() {
+            [one] => Ok((one.start, one.end - 1)),
+            [] => {
+                let names = all.headings.iter().map(|heading| heading.text.as_str());
+                let hint = self.named(names, "a heading", "part=\"paragraphs 1-50\"");
+                error(format!("no heading of {} is called {name:?}", self.path), hint)
+            }
+            several => {
+                let parts =
+                    several.iter().take(MAX_NAMED).map(|one| format!("paragraphs {}-{}", one.start, one.end - 1));
+                let hint = format!("name one by its paragraphs: {}", parts.collect::<Vec<_>>().join(", "));
+                error(format!("{} of {} are called {name:?}", count(several.len(), "heading"), self.path), hint)
+            }
+        }
+    }
+
+    /// A hint with the names that there are, which are not those of an untrusted file: they are its author's words.
+    fn named<'n>(&self, names: impl ExactSizeIterator<Item = &'n str>, one: &str, otherwise: &str) -> String {
+        let more = if names.len() > MAX_NAMED { ", …" } else { "" };
+        let names: Vec<String> = names.take(MAX_NAMED).map(|name| escape_controls(name).into_owned()).collect();
+        if self.is_untrusted || names.is_empty() {
+            return format!("use {otherwise}");
+        }
+        format!("name {one} as it is: {}{more}", names.join(", "))
+    }
+
+    fn read_slides(&mut self, document: &OfficeDocument<'_>, (first, last): (usize, usize)) -> Answered {
+        (self.noun, self.total) = ("slide", document.slide_count());
+        if first > self.total.max(1) {
+            return Ok(Some(past_end("slide", first, &self.path, self.total)));
+        }
+        for number in first..=last.min(self.total) {
+            let slide = match document.slide(number) {
+                // The others may be read.
+                Err(error @ (OfficeError::Damaged(_) | OfficeError::Missing(_))) => {
+                    Slide { text: format!("(cannot be read: it is {error})"), ..Slide::default() }
+                }
+                Err(error) => {
+                    self.next = self.next.or(Some((number, 0)));
+                    self.end_range(last, last);
+                    return Err(error);
+                }
+                Ok(slide) => slide,
+            };
+            let (mut title, mut text) = (slide.title.unwrap_or_default(), slide.text);
+            if title.chars().count() > MAX_TITLE {
+                text = mem::take(&mut title) + "\n" + &text;
+            }
+            let title = if title.is_empty() { title } else { format!(": {title}") };
+            let hidden = if slide.hidden { " (hidden)" } else { "" };
+            let heading = format!("--- slide {number} of {}{title}{hidden} ---\n", self.total);
+            if !slide.notes.is_empty() {
+                let end = if text.is_empty() { "" } else { "\n" };
+                let _ = write!(text, "{end}notes:\n{}", slide.notes);
+            } else if text.is_empty() {
+                text.push_str("(no text on this slide)");
+            }
+            if !self.push("slide", number, &heading, &text) {
+                break;
+            }
+            if slide.cut {
+                let _ = writeln!(self.note, "(slide {number} is too large to be read whole: text is missing)");
+            }
+        }
+        self.end_range(last, last);
+        Ok(None)
+    }
+
+    fn read_image(&mut self, document: &OfficeDocument<'_>, number: usize) -> Answered {
+        let total = document.images().len();
+        if number > total {
+            let sentence = format!("image {number} is past the end: {} has {}", self.path, count(total, "image"));
+            return Ok(Some(ToolError::invalid(sentence).hint("the text names its images by their numbers")));
+        }
+        self.image = Some((number, document.image(number)?));
+        Ok(None)
+    }
+
+    /// The rows of a sheet, or of all from the first.
+    fn read_workbook(&mut self, document: &OfficeDocument<'_>, part: Option<&SheetPart>) -> Answered {
+        let sheets = document.sheets()?;
+        (self.noun, self.total) = ("sheet", sheets.len());
+        let start = part.map_or(Some(0), |part| find_sheet(&sheets, &part.name));
+        let Some(start) = start else {
+            let names = sheets.iter().map(|sheet| sheet.name.as_str());
+            let hint = self.named(names, "a sheet", "a number as the name, as in part=\"sheet 1 rows 1-200\"");
+            let name = part.map(|part| part.name.as_str()).unwrap_or_default();
+            let sentence = format!("no sheet of {} is called {name:?}", self.path);
+            return Ok(Some(ToolError::invalid(sentence).hint(hint)));
+        };
+        if part.is_none() && sheets.len() > 1 {
+            self.list_sheets(&sheets);
+        }
+        let wanted = part.cloned().unwrap_or_default();
+        // What goes on to the end goes on to the next sheet, as the call before it did.
+        let goes_on =
+            part.is_none() || wanted.rows.is_some_and(|(_, last)| last == usize::MAX) && wanted.columns.is_none();
+        for (at, sheet) in sheets.iter().enumerate().skip(start) {
+            if let Some(first) = wanted.rows.map(|(first, _)| first)
+                && let Some((rows, _)) = sheet.size.filter(|(rows, _)| first > (*rows).max(1) as usize)
+            {
+                let name = format!("sheet {} of {}", self.sheet_name(&sheets, at), self.path);
+                let sentence = format!("row {first} is past the end: {name} has {}", count(rows as usize, "row"));
+                return Ok(Some(ToolError::invalid(sentence).hint("name rows that it has")));
+            }
+            let read = self.read_sheet(document, at, sheet, &wanted);
+            if read.is_err() {
+                self.next = Some((wanted.rows.map_or(1, |(first, _)| first), 0));
+            }
+            if let Some((row, _)) = self.next {
+                let (_, last) = wanted.rows.unwrap_or((1, usize::MAX));
+                let name = self.sheet_name(&sheets, at);
+                let rest = SheetPart { name, rows: Some((row, last)), ..wanted };
+                (self.next_part, self.is_cut) = (Some(Part::Sheet(rest).to_string()), true);
+                return read.map(|()| None);
+            }
+            if part.is_some() {
+                let next = (goes_on && at + 1 < sheets.len()).then(|| self.sheet_name(&sheets, at + 1));
+                let rows = Some((1, usize::MAX));
+                self.next_part = next.map(|name| Part::Sheet(SheetPart { name, rows, ..wanted }).to_string());
+                self.is_cut = self.next_part.is_some();
+                break;
+            }
+        }
+        Ok(None)
+    }
+
+    /// The sheets and their sizes, where there are several, in a quarter of the budget.
+    fn list_sheets(&mut self, sheets: &[OfficeSheet]) {
+        let (mut gauge, all) = (self.budget.share(4).gauge(), sheets.len());
+        for (at, sheet) in sheets.iter().enumerate() {
+            let before = self.text.len();
+            let _ = writeln!(self.text, "sheet {} of {all}: {}", at + 1, described(sheet));
+            if !gauge.fits(&self.text) {
+                self.text.truncate(before);
+                let _ = writeln!(self.text, "({} more; a number names one, as in part=\"sheet {}\")", all - at, at + 1);
+                break;
+            }
+        }
+    }
+
+    /// How a part names a sheet: by its name, where that is plain.
+    fn sheet_name(&self, sheets: &[OfficeSheet], at: usize) -> String {
+        let name = sheets[at].name.as_str();
+        let part = SheetPart { name: name.to_owned(), rows: Some((1, 2)), ..SheetPart::default() };
+        let is_plain = !name.contains('"') && escape_controls(name) == name && name.len() <= 100;
+        let is_parsed =
+            || Part::parse(&Part::Sheet(part.clone()).to_string()).is_ok_and(|found| found == Part::Sheet(part));
+        let is_good = !self.is_untrusted && is_plain && find_sheet(sheets, name) == Some(at) && is_parsed();
+        if is_good { name.to_owned() } else { (at + 1).to_string() }
+    }
+
+    fn read_sheet(
+        &mut self,
+        document: &OfficeDocument<'_>,
+        at: usize,
+        sheet: &OfficeSheet,
+        wanted: &SheetPart,
+    ) -> Result<(), OfficeError> {
+        let number = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        let column = |letters: &str| column_number(letters).unwrap_or(u32::MAX);
+        let (first, last) = wanted.rows.unwrap_or((1, usize::MAX));
+        let columns = wanted.columns.as_ref().map_or((1, u32::MAX), |(first, last)| (column(first), column(last)));
+        let rows = (number(first), number(last));
+        let cells = WantedCells { rows, columns, formulas: wanted.formulas, max_bytes: self.budget.most_bytes() };
+        let found = document.rows(at + 1, &cells)?;
+        let mut heading = format!("--- sheet {} ---\n", described(sheet));
+        if found.rows.is_empty() {
+            self.push("row", first, &heading, "(no cells with content)");
+            return Ok(());
+        }
+        heading.push_str(&header_within(&found.header, self.budget.share(4)));
+        for (row, line) in &found.rows {
+            if !self.push("row", *row as usize, &heading, line) {
+                return Ok(());
+            }
+            if self.is_any {
+                heading.clear();
+            }
+        }
+        if found.cut {
+            self.note.push_str("(a row has more than 1 MiB: its last cells are left out; name columns)\n");
+        }
+        self.next = found.next.map(|row| (row as usize, 0));
+        Ok(())
+    }
+
+    fn section(self, path: WorkspacePath, revision: Option<Revision>, is_changed: bool, size: u64) -> Section {
+        let Self { text, lines, next, next_part, total, noun, .. } = self;
+        let mut closing = String::new();
+        if !self.is_any {
+            let why = if total == 0 { "it holds no text" } else { "offset is past the end" };
+            let _ = writeln!(closing, "({why})");
+        }
+        closing.push_str(&self.note);
+        closing.extend(self.hidden.text().map(|note| note + "\n"));
+        if is_changed {
+            closing.push_str("(the file changed while it was read; read it again)\n");
+        }
+        let rev = revision.map(|revision| format!(", rev {}", revision.short())).unwrap_or_default();
+        let at_least = if self.is_partial { "at least " } else { "" };
+        let _ = write!(closing, "({at_least}{}{rev}", count(total, noun));
+        let next_offset = next.map(|(_, offset)| offset).filter(|offset| *offset > 0);
+        if let Some(part) = next_part.as_ref().filter(|_| self.is_cut) {
+            let _ = write!(closing, "; continue with part=\"{part}\"");
+            if let Some(offset) = next_offset {
+                let _ = write!(closing, " and offset={offset}");
+            }
+        }
+        closing.push(')');
+        if let Some((next, _)) = next.filter(|_| !self.is_untrusted) {
+            closing.extend(not_shown(&self.headings, &[next..=total]).map(|outline| format!("\n{outline}")));
+        }
+        let counted = |one| Some(total).filter(|_| noun == one);
+        let facts = Facts {
+            returned_lines: Some(lines),
+            has_more: Some(next_part.is_some()),
+            next_offset,
+            revision: revision.map(|revision| revision.to_string()),
+            size,
+            paragraphs: counted("paragraph"),
+            sheets: counted("sheet"),
+            slides: counted("slide"),
+            next_part,
+            ..Facts::default()
+        };
+        Section { closing, ..Section::of(path, text, facts) }
+    }
+}
+
+/// A heading as a definition of the line that is its paragraph.
+fn heading(level: u8, paragraph: usize, text: &str) -> Definition {
+    const SIGNS: &str = "######";
+    let kind = &SIGNS[..usize::from(level).clamp(1, SIGNS.len())];
+    let name = escape_controls(text.lines().next().unwrap_or_default().trim_start_matches('#').trim()).into_owned();
+    let (start, line, end) = (paragraph, paragraph, paragraph);
+    Definition { start, line, end, kind, name, level: kind.len(), prototype: false }
+}
+
+/// The sheet of this name, in either case of letters, with or without quotes, or else of this number.
+fn find_sheet(sheets: &[OfficeSheet], name: &str) -> Option<usize> {
+    let lower = name.trim_matches(['"', '\'']).to_lowercase();
+    let position = |is_it: &dyn Fn(&str) -> bool| sheets.iter().position(|sheet| is_it(&sheet.name));
+    position(&|one| one == name)
+        .or_else(|| position(&|one| one.to_lowercase() == lower))
+        .or_else(|| name.parse::<usize>().ok()?.checked_sub(1).filter(|at| *at < sheets.len()))
+}
+
+/// `Plan: 1200 rows, 6 columns`.
+fn described(sheet: &OfficeSheet) -> String {
+    let size = sheet.size.map(|(rows, columns)| (count(rows as usize, "row"), count(columns as usize, "column")));
+    let size = size.map(|(rows, columns)| format!(": {rows}, {columns}")).unwrap_or_default();
+    format!(
+        "{}{size}{}",
+        escape_controls(&sheet.name).replace(['\n', '\t'], " "),
+        if sheet.hidden { " (hidden)" } else { "" }
+    )
+}
+
+/// The letters of columns, as many as the budget takes.
+fn header_within(header: &str, budget: AnswerBudget) -> String {
+    if budget.fits(header) {
+        return format!("{header}\n");
+    }
+    let end = header[..budget.limit.min(header.len())].rfind('\t').unwrap_or(0);
+    format!("{}\t…\n", &header[..end])
+}
