@@ -152,7 +152,10 @@ impl Asked<'_> {
         }
         let mut known = self.files_below()?;
         let start = self.text("path");
-        if !self.root.join(start).is_dir() {
+        // Here a pattern that leads into a linked worktree searches that, which is left out of what rg sees.
+        let leads_to = self.text("pattern").split_once("/**").map_or("", |(directory, _)| directory);
+        let is_led_away = !leads_to.is_empty() && is_worktree(&self.root.join(start).join(leads_to));
+        if !self.root.join(start).is_dir() || is_led_away {
             return None;
         }
         let matching = rg(&self.root.join(start), &["--files", "--no-ignore", "-g", self.text("pattern")]);
@@ -260,16 +263,19 @@ fn worktrees(folder: &Path, below: &str, found: &mut Vec<String>) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let (path, below) = (entry.path(), format!("{below}/{}", entry.file_name().to_string_lossy()));
         if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            let git = path.join(".git");
-            let is_file = fs::symlink_metadata(&git).is_ok_and(|meta| meta.is_file());
-            let is_linked = |text: String| text.contains(".git/worktrees/") && !text.contains("/modules/");
-            if is_file && fs::read_to_string(&git).is_ok_and(is_linked) {
+            if is_worktree(&path) {
                 found.push(format!("!{below}"));
             } else {
                 worktrees(&path, &below, found);
             }
         }
     }
+}
+
+fn is_worktree(folder: &Path) -> bool {
+    let git = folder.join(".git");
+    let is_linked = |text: String| text.contains(".git/worktrees/") && !text.contains("/modules/");
+    fs::symlink_metadata(&git).is_ok_and(|meta| meta.is_file()) && fs::read_to_string(&git).is_ok_and(is_linked)
 }
 
 fn rg(folder: &Path, flags: &[&str]) -> Vec<u8> {
