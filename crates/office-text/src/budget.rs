@@ -37,17 +37,11 @@ impl From<OfficeError> for io::Error {
     }
 }
 
-impl From<&io::Error> for OfficeError {
-    fn from(error: &io::Error) -> Self {
+impl From<io::Error> for OfficeError {
+    fn from(error: io::Error) -> Self {
         let own = error.get_ref().and_then(|inner| inner.downcast_ref::<Self>());
         // What flate2 and rawzip say of data that is wrong, or a disk that fails.
         own.cloned().unwrap_or(Self::Damaged("its compressed data is invalid"))
-    }
-}
-
-impl From<io::Error> for OfficeError {
-    fn from(error: io::Error) -> Self {
-        Self::from(&error)
     }
 }
 
@@ -63,7 +57,8 @@ const HELD: usize = 32 << 20;
 
 /// Counts down while a document is read.
 pub(crate) struct Budget<'a> {
-    inflated: Cell<u64>,
+    /// How many more bytes may be inflated.
+    pub(crate) inflated: Cell<u64>,
     look_at: Cell<u64>,
     held: Cell<usize>,
     /// Whether the caller no longer wants it: the look at its signal may be in a function that cannot fail.
@@ -89,11 +84,6 @@ impl<'a> Budget<'a> {
             self.is_stopped.set((self.stopped)());
         }
         if self.is_stopped.get() { Err(OfficeError::Stopped) } else { Ok(()) }
-    }
-
-    /// How many more bytes may be inflated.
-    pub(crate) fn left(&self) -> u64 {
-        self.inflated.get()
     }
 
     /// Counts bytes that stay in memory until the document is closed. The entry of a map takes some 100 beside its text.

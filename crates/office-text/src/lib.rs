@@ -113,13 +113,14 @@ pub struct Outline {
 const MAX_HEADINGS: usize = 10_000;
 
 impl Outline {
-    /// The paragraphs of each section whose heading is `text` in either case of letters, from the heading to the next of its
-    /// level or above.
+    /// The paragraphs of each section whose heading is `text`, in either case of letters and with its number or without, from
+    /// the heading to the next of its level or above.
     pub fn sections(&self, text: &str) -> Vec<Range<usize>> {
         let wanted = text.trim().to_lowercase();
         let next = |level: u8, at: usize| self.headings[at + 1..].iter().find(|next| next.level <= level);
         let end = |next: Option<&Heading>| next.map_or(self.paragraphs + 1, |next| next.paragraph);
-        let found = self.headings.iter().enumerate().filter(|(_, heading)| heading.text.to_lowercase() == wanted);
+        let is_wanted = |text: &str| text == wanted || text.split_once(". ").is_some_and(|(_, text)| text == wanted);
+        let found = self.headings.iter().enumerate().filter(|(_, heading)| is_wanted(&heading.text.to_lowercase()));
         found.map(|(at, heading)| heading.paragraph..end(next(heading.level, at))).collect()
     }
 }

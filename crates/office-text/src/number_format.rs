@@ -1,7 +1,5 @@
 //! Numbers that are dates, times or durations by their format: ECMA-376 part 1, 18.8.30 and 18.17.4.
 
-use std::fmt::Write as _;
-
 /// The form in which a number is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum NumberFormat {
@@ -77,12 +75,9 @@ impl NumberFormat {
 
 /// `09:30:00`, with milliseconds where there are any.
 fn clock(milliseconds: u64) -> String {
-    let seconds = milliseconds / 1000;
-    let mut text = format!("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
-    if !milliseconds.is_multiple_of(1000) {
-        let _ = write!(text, ".{:03}", milliseconds % 1000);
-    }
-    text
+    let (seconds, rest) = (milliseconds / 1000, format!(".{:03}", milliseconds % 1000));
+    let rest = rest.trim_end_matches(".000");
+    format!("{:02}:{:02}:{:02}{rest}", seconds / 3600, seconds / 60 % 60, seconds % 60)
 }
 
 /// The date of a day by its number.

@@ -106,8 +106,7 @@ impl<'a> Package<'a> {
             let Ok(name) = std::str::from_utf8(entry.file_path().as_bytes()) else { continue };
             let key = name.replace('\\', "/").to_lowercase();
             budget.hold(key.len() * 2)?;
-            let is_encrypted = entry.flags().is_encrypted();
-            let method = if is_encrypted { CompressionMethod::AES } else { entry.compression_method() };
+            let method = if entry.flags().is_encrypted() { CompressionMethod::AES } else { entry.compression_method() };
             if key.contains("/media/") && !key.ends_with('/') {
                 let name = name.rsplit(['/', '\\']).next().unwrap_or_default().to_owned();
                 images.push(OfficeImage { name, size: entry.uncompressed_size_hint(), part: key.clone() });
@@ -164,9 +163,8 @@ impl<'a> Package<'a> {
     /// The relationships of a part; of the whole package for the empty name.
     pub(crate) fn relationships(&self, part: &str) -> Result<Relationships> {
         let (folder, name) = part.rsplit_once('/').unwrap_or(("", part));
-        let slash = if folder.is_empty() { "" } else { "/" };
         let mut found = HashMap::new();
-        self.tags(&format!("{folder}{slash}_rels/{name}.rels"), &mut |tag| {
+        self.tags(&resolved(folder, &format!("_rels/{name}.rels")), &mut |tag| {
             // What is outside of the file is never followed.
             if tag.name() == "Relationship" && tag.text("TargetMode") != "External" {
                 let kind = tag.text("Type").rsplit('/').next().unwrap_or_default().to_owned();

@@ -2,7 +2,7 @@
 //! part 1, clauses 17 and 21. Their elements for paragraphs and tables have the same names.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     iter, mem,
     ops::ControlFlow::{Break, Continue},
 };
@@ -12,12 +12,15 @@ use crate::{
     budget::Result,
     flow::{Flow, MAX_HELD, Table},
     package::{Package, Relationships},
-    xml::{Node, Tag, Xml},
+    xml::{Node, Tag, Xml, character},
 };
 
 /// Styles that are based on each other, of which Word makes no more than ten; and levels of a list, of which it has nine.
 const MAX_BASES: usize = 16;
 const MAX_LEVELS: usize = 9;
+
+/// Where the numbers start of a level that shows none, as those of the headings that `LibreOffice` writes.
+const UNNUMBERED: u32 = u32::MAX;
 
 /// The mark of text that Word does not show.
 const HIDDEN: &str = "hidden";
@@ -28,8 +31,7 @@ pub(crate) struct Docx {
     pub(crate) main: String,
     pub(crate) relationships: Relationships,
     styles: HashMap<String, Style>,
-    /// Where each list counts, as those of one definition go on, and its levels.
-    lists: HashMap<String, (String, Levels)>,
+    lists: HashMap<String, List>,
     /// Author and text of notes and comments, by their kind and identifier, as `footnote 2`.
     notes: HashMap<String, (String, String)>,
 }
@@ -58,6 +60,9 @@ impl Style {
 
 /// Where the numbers of each level start; `None` for a level that has signs.
 type Levels = [Option<u32>; MAX_LEVELS];
+
+/// The definition of a list, with which all of its lists count; its levels, and whether they begin again where it does.
+type List = (String, Levels, [bool; MAX_LEVELS]);
 
 impl Docx {
     pub(crate) fn open(package: &Package<'_>, main: &str) -> Result<Self> {
@@ -102,8 +107,7 @@ impl Docx {
         let (mut definition, mut list, mut level) = (String::new(), String::new(), 0);
         package.tags(part, &mut |tag| {
             let value = tag.text("val");
-            let levels =
-                self.lists.get_mut(&list).map(|(_, levels)| levels).or_else(|| definitions.get_mut(&definition));
+            let levels = self.lists.get_mut(&list).map(|list| &mut list.1).or_else(|| definitions.get_mut(&definition));
             let start = levels.and_then(|levels| levels.get_mut(level));
             match (tag.name(), start) {
                 ("abstractNum", _) => {
@@ -113,15 +117,15 @@ impl Docx {
                 ("num", _) => list = tag.text("numId"),
                 ("abstractNumId", _) => {
                     let levels = definitions.get(&value).copied().unwrap_or_default();
-                    self.lists.insert(list.clone(), (value, levels));
+                    self.lists.insert(list.clone(), (value, levels, [false; MAX_LEVELS]));
                 }
                 ("lvl" | "lvlOverride", _) => level = tag.number("ilvl").unwrap_or(MAX_LEVELS),
                 ("start", Some(start)) => *start = start.and(value.parse().ok()),
-                ("numFmt", Some(start)) if value == "bullet" || value == "none" => *start = None,
-                ("startOverride", Some(start)) => {
+                ("numFmt", Some(start)) if value == "bullet" => *start = None,
+                ("numFmt", Some(start)) if value == "none" => *start = Some(UNNUMBERED),
+                ("startOverride", Some(start)) if *start != Some(UNNUMBERED) => {
                     *start = start.and(value.parse().ok());
-                    // A list that begins again counts by itself.
-                    self.lists.entry(list.clone()).and_modify(|one| one.0 = format!("list {list}"));
+                    self.lists.entry(list.clone()).and_modify(|list| list.2[level] = true);
                 }
                 _ => {}
             }
@@ -138,6 +142,8 @@ impl Docx {
 #[derive(Default)]
 struct Place {
     counters: HashMap<String, Levels>,
+    /// Lists that have begun.
+    begun: HashSet<String>,
     paragraphs: Vec<Style>,
     /// Elements of properties that are open.
     properties: usize,
@@ -154,9 +160,8 @@ struct Place {
     is_left_out: bool,
     /// Author and text of the notes that were read, by their kind and identifier.
     notes: HashMap<String, (String, String)>,
-    /// The title of a slide, in one line.
-    title: Option<String>,
-    is_hidden_slide: bool,
+    /// The title of a slide, and whether it is hidden.
+    slide: Slide,
 }
 
 /// Reads the text of a part.
@@ -193,7 +198,7 @@ impl<'d, 't> Story<'d, 't> {
                     _ if self.at.properties > 0 => self.property(&tag),
                     _ => self.start(&tag),
                 },
-                Some(Node::End(tag)) => match tag.name() {
+                Some(Node::End(tag)) => match tag.local_name().into_inner() {
                     "pPr" | "rPr" | "trPr" | "tcPr" | "tblPr" | "sectPr" => self.at.properties -= 1,
                     _ if self.at.properties > 0 => {}
                     name => self.end(name)?,
@@ -228,6 +233,8 @@ impl<'d, 't> Story<'d, 't> {
             "noBreakHyphen" => self.flow.push("-"),
             // A character of a font of signs, as the boxes and ticks of forms.
             "sym" => self.flow.push("□"),
+            // An emoji, whose older form is the `Fallback`.
+            "symEx" => self.flow.push(&character(&tag.text("char")).map(String::from).unwrap_or_default()),
             "ins" | "moveTo" => self.flow.marks.push(by("inserted", &tag.text("author"))),
             "del" | "moveFrom" => self.flow.marks.push(by("deleted", &tag.text("author"))),
             "footnoteReference" => self.note("footnote", "^", tag),
@@ -246,7 +253,7 @@ impl<'d, 't> Story<'d, 't> {
             "cNvPr" if self.docx.main.is_empty() => self.at.alt = tag.text("descr"),
             "blip" => self.object(tag, "embed"),
             "imagedata" => self.object(tag, "id"),
-            "chart" | "relIds" => self.object(tag, ""),
+            "chart" | "relIds" => self.object(tag, "dm"),
             "txbxContent" => self.flow.begin_capture('\n'),
             "tbl" => self.flow.tables.push(Table::default()),
             "tc" => {
@@ -254,9 +261,9 @@ impl<'d, 't> Story<'d, 't> {
                 self.at.columns = if tag.text("hMerge") == "1" { 0 } else { tag.number("gridSpan").unwrap_or(1) };
                 self.flow.begin_capture('\n');
             }
-            "sld" => self.at.is_hidden_slide = tag.is_off("show"),
+            "sld" => self.at.slide.hidden = tag.is_off("show"),
             "ph" => match tag.text("type").as_str() {
-                "title" | "ctrTitle" => self.at.is_title = self.at.title.is_none(),
+                "title" | "ctrTitle" => self.at.is_title = self.at.slide.title.is_none(),
                 "sldNum" | "sldImg" | "dt" | "hdr" => self.at.is_left_out = true,
                 _ => {}
             },
@@ -283,11 +290,11 @@ impl<'d, 't> Story<'d, 't> {
                 self.flow.release();
                 let (name, author) = mem::take(&mut self.at.note);
                 self.package.budget.hold(name.len() + author.len() + text.len())?;
-                self.at.notes.insert(name, (author, text));
+                self.at.notes.insert(name, (author, text.trim_start().to_owned()));
             }
             "sp" => (self.at.is_title, self.at.is_left_out) = (false, false),
             "txBody" if mem::take(&mut self.at.is_title) => {
-                self.at.title = Some(self.flow.end_capture().split_whitespace().collect::<Vec<_>>().join(" "));
+                self.at.slide.title = Some(self.flow.end_capture().split_whitespace().collect::<Vec<_>>().join(" "));
             }
             _ => {}
         }
@@ -301,8 +308,8 @@ impl<'d, 't> Story<'d, 't> {
         let level = self.docx.inherited(&open, |style| style.level);
         // The list `0` takes that of the style away: 17.9.18.
         let list = self.docx.inherited(&open, |style| style.list.clone());
-        let sign = match list.and_then(|list| self.docx.lists.get(&list)) {
-            Some((counter, levels)) => self.sign(counter, levels, level.unwrap_or(0).min(MAX_LEVELS - 1)),
+        let sign = match list.and_then(|list| self.docx.lists.get_key_value(&list)) {
+            Some((id, list)) => self.sign(id, list, level.unwrap_or(0).min(MAX_LEVELS - 1)),
             // On a slide.
             None if level.is_some_and(|level| level > 0) && self.docx.main.is_empty() => "- ".to_owned(),
             None => String::new(),
@@ -312,12 +319,15 @@ impl<'d, 't> Story<'d, 't> {
     }
 
     /// The sign or the number of the next item of a list.
-    fn sign(&mut self, counter: &str, levels: &Levels, level: usize) -> String {
-        let numbers = self.at.counters.entry(counter.to_owned()).or_default();
+    fn sign(&mut self, id: &str, (definition, levels, restarts): &List, level: usize) -> String {
+        let numbers = self.at.counters.entry(definition.clone()).or_default();
+        let begins = self.at.begun.insert(id.to_owned());
+        numbers.iter_mut().zip(restarts).for_each(|(number, again)| *number = number.filter(|_| !(begins && *again)));
         numbers[level + 1..].fill(None);
         let number = numbers[level].map(|number| number.saturating_add(1)).or(levels[level]);
         numbers[level] = number;
-        number.map_or_else(|| "- ".to_owned(), |number| format!("{number}. "))
+        let sign = number.map_or_else(|| "- ".to_owned(), |number| format!("{number}. "));
+        if number == Some(UNNUMBERED) { String::new() } else { sign }
     }
 
     fn note(&mut self, kind: &'static str, sign: &str, tag: &Tag<'_>) {
@@ -337,12 +347,15 @@ impl<'d, 't> Story<'d, 't> {
         Some(note)
     }
 
-    /// An image by the attribute that refers to it; a chart or a diagram, whose text is not read.
+    /// An image by the attribute that refers to it; a diagram, whose text is in a part of its own; a chart, which is not read.
     fn object(&mut self, tag: &Tag<'_>, attribute: &str) {
         let alt = mem::take(&mut self.at.alt);
         let part = self.relationships.part(&tag.prefixed(attribute));
-        let label =
-            if attribute.is_empty() { "[chart or diagram]".to_owned() } else { self.package.image_label(&part, &alt) };
+        let text = |part: &str| read_shapes(self.package, part, &Relationships::default()).unwrap_or_default().text;
+        let label = match attribute {
+            "dm" => format!("[chart or diagram] {}", text(&part).replace('\n', " / ")),
+            _ => self.package.image_label(&part, &alt),
+        };
         self.flow.push(&label);
         // On a slide it is in no paragraph.
         if self.at.paragraphs.is_empty() {
@@ -378,7 +391,9 @@ pub(crate) fn slide_parts(package: &Package<'_>, main: &str) -> Result<Vec<Strin
     let relationships = package.relationships(main)?;
     let mut slides = Vec::new();
     package.tags(main, &mut |tag| {
-        slides.extend((tag.name() == "sldId").then(|| relationships.part(&tag.prefixed("id"))));
+        // Those of sections refer to no part.
+        let id = Some(tag.prefixed("id")).filter(|id| tag.name() == "sldId" && !id.is_empty());
+        slides.extend(id.map(|id| relationships.part(&id)));
     })?;
     Ok(slides)
 }
@@ -405,6 +420,6 @@ fn read_shapes(package: &Package<'_>, part: &str, relationships: &Relationships)
     let nothing = Docx::default();
     let mut story = Story::new(&nothing, package, relationships, Flow::new(1, &mut take));
     story.read(package.required_xml(part)?)?;
-    let (title, hidden) = (story.at.title, story.at.is_hidden_slide);
-    Ok(Slide { title, hidden, text, notes: String::new(), cut })
+    let slide = story.at.slide;
+    Ok(Slide { text, cut, ..slide })
 }

@@ -95,7 +95,9 @@ pub fn pptx(slides: &[(&str, &str)]) -> Vec<u8> {
         all.push((format!("ppt/notesSlides/{name}"), format!("<p:notes xmlns:p='p' xmlns:a='a'>{notes}</p:notes>")));
         own.push((format!("r{at}"), "slide", format!("slides/{name}")));
     }
-    let book = format!("<p:presentation xmlns:p='p' xmlns:r='r'><p:sldIdLst>{list}</p:sldIdLst></p:presentation>");
+    // Sections name slides once more, without their parts.
+    let list = format!("<p:sldIdLst>{list}</p:sldIdLst><x:sldIdLst xmlns:x='x'><x:sldId id='0'/></x:sldIdLst>");
+    let book = format!("<p:presentation xmlns:p='p' xmlns:r='r'>{list}</p:presentation>");
     all.push(("ppt/presentation.xml".to_owned(), book));
     let own: Vec<(&str, &str, &str)> =
         own.iter().map(|(id, kind, target)| (id.as_str(), *kind, target.as_str())).collect();

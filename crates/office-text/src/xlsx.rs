@@ -11,7 +11,7 @@ use crate::{
     number_format::NumberFormat,
     package::Package,
     workbook::{CellText, MAX_COLUMNS, OfficeSheet, RowCollector, SheetRows, WantedCells, cell_place},
-    xml::{Node, Tag, Xml},
+    xml::{Node, Tag, Xml, character},
 };
 
 /// Work of the budget for counting rows and columns of sheets that do not say their size: a million cells.
@@ -22,9 +22,6 @@ const MAX_CELL: usize = 128 << 10;
 
 /// Bytes of the strings that the rows of one answer share.
 const MAX_STRINGS: usize = 16 << 20;
-
-/// How a carriage return is written, which XML would take for a line feed: 22.9.2.19.
-const CARRIAGE_RETURN: &str = "_x000D_";
 
 pub(crate) struct Xlsx {
     /// Without their sizes, and the part of each.
@@ -67,11 +64,11 @@ impl Xlsx {
     /// The sheets, with their sizes as they say at their start, or counted.
     pub(crate) fn sheets(&self, package: &Package<'_>) -> Result<Vec<OfficeSheet>> {
         let nothing = WantedCells { rows: (1, u32::MAX), columns: (0, 0), formulas: false, max_bytes: 0 };
-        let least_left = package.budget.left().saturating_sub(MAX_COUNTED);
+        let least_left = package.budget.inflated.get().saturating_sub(MAX_COUNTED);
         let sized = |(sheet, part): &(OfficeSheet, String)| {
             let Some(mut xml) = package.xml(part)? else { return Ok(sheet.clone()) };
             let mut reader = SheetReader { xlsx: self, rows: RowCollector::new(nothing), at: Place::default() };
-            let is_too_long = || package.budget.left() < least_left;
+            let is_too_long = || package.budget.inflated.get() < least_left;
             reader.read(&mut xml, &|at| at.is_sized || is_too_long())?;
             let is_known = reader.at.is_sized || !is_too_long();
             Ok(OfficeSheet { size: is_known.then_some(reader.at.size), ..sheet.clone() })
@@ -202,7 +199,7 @@ impl SheetReader<'_> {
                     }
                 }
                 Node::Text(_) => {}
-                Node::End(tag) => match tag.name() {
+                Node::End(tag) => match tag.local_name().into_inner() {
                     "v" | "t" | "f" => (is_value, is_formula) = (false, false),
                     "c" => {
                         let text = self.cell_text().filter(|_| self.at.cell.is_wanted);
@@ -233,7 +230,7 @@ impl SheetReader<'_> {
     fn end_string(&mut self) -> bool {
         if self.at.cell.is_wanted {
             self.at.strings_size += self.at.cell.value.len();
-            self.at.strings.insert(self.at.string, self.at.cell.value.replace(CARRIAGE_RETURN, "\r"));
+            self.at.strings.insert(self.at.string, unescaped(&self.at.cell.value));
         }
         self.at.string += 1;
         // One that is empty may have been gone past.
@@ -244,20 +241,17 @@ impl SheetReader<'_> {
     /// The text of the cell; `None` for an empty one.
     fn cell_text(&self) -> Option<CellText> {
         let Cell { style, kind, value, formula, shared, .. } = &self.at.cell;
-        match (formula.as_deref().unwrap_or_default(), shared) {
-            // How its references move from cell to cell is not worked out here.
-            ("", Some(at)) if formula.is_some() => return Some(CellText::Own(format!("=(shared formula {at})"))),
-            // One of several cells of an array has no text of its own.
-            ("", _) => {}
-            (formula, Some(at)) => return Some(CellText::Own(format!("={formula} (shared formula {at})"))),
-            (formula, None) => return Some(CellText::Own(format!("={formula}"))),
+        // How the references of a shared one move is not worked out here; one of several cells of an array has no text.
+        let shared = shared.map(|at| format!(" (shared formula {at})")).unwrap_or_default();
+        if let Some(formula) = formula.as_ref().map(|formula| formula.clone() + &shared).filter(|all| !all.is_empty()) {
+            return Some(CellText::Own(format!("={}", formula.trim_start())));
         }
         let number = value.trim().parse::<f64>();
         Some(CellText::Own(match (kind.as_str(), number) {
             _ if value.is_empty() => return None,
             ("s", _) => return value.trim().parse().ok().map(CellText::Shared),
             ("b", _) => if value.trim() == "0" { "FALSE" } else { "TRUE" }.to_owned(),
-            ("str" | "inlineStr", _) => value.replace(CARRIAGE_RETURN, "\r"),
+            ("str" | "inlineStr", _) => unescaped(value),
             ("" | "n", Ok(number)) => {
                 self.xlsx.formats.get(*style).copied().unwrap_or_default().render(number, self.xlsx.is_1904)
             }
@@ -265,6 +259,17 @@ impl SheetReader<'_> {
             _ => value.clone(),
         }))
     }
+}
+
+/// Text without the escapes of characters that XML does not take, as `_x000D_`: 22.9.2.19.
+fn unescaped(mut text: &str) -> String {
+    let mut found = String::new();
+    while let Some((before, rest)) = text.split_once("_x") {
+        let sign = rest.get(..5).and_then(|code| character(code.strip_suffix('_')?));
+        found.extend([before, &sign.map_or("_x".to_owned(), String::from)]);
+        text = if sign.is_some() { &rest[5..] } else { rest };
+    }
+    found + text
 }
 
 /// The number in the attribute `r` of a tag.

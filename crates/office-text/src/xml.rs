@@ -6,6 +6,7 @@ use std::{
     borrow::Cow,
     io::{self, BufRead, Read},
     str::FromStr,
+    sync::Arc,
 };
 
 use memchr::memmem;
@@ -70,24 +71,24 @@ pub(crate) struct Xml<'p> {
 /// The beginning or the end of an element, or a text; an empty element begins and ends.
 pub(crate) enum Node<'x> {
     Start(Tag<'x>),
-    End(EndTag<'x>),
+    End(BytesEnd<'x>),
     /// A piece of a text: references divide it.
     Text(Cow<'x, str>),
 }
 
 pub(crate) struct Tag<'x>(pub(crate) BytesStart<'x>);
 
-pub(crate) struct EndTag<'x>(BytesEnd<'x>);
-
 /// A name without its prefix: producers choose the prefix of a namespace freely.
 fn local(name: &str) -> &str {
     name.rsplit_once(':').map_or(name, |(_, local)| local)
 }
 
-impl EndTag<'_> {
-    pub(crate) fn name(&self) -> &str {
-        local(self.0.name().0)
-    }
+/// The character of a hexadecimal number; `None` for those that control a terminal.
+pub(crate) fn character(code: &str) -> Option<char> {
+    u32::from_str_radix(code, 16)
+        .ok()
+        .and_then(char::from_u32)
+        .filter(|sign| !sign.is_control() || sign.is_whitespace())
 }
 
 impl Tag<'_> {
@@ -155,7 +156,7 @@ impl<'p> Xml<'p> {
             }
             Event::End(tag) => {
                 self.depth -= 1;
-                Node::End(EndTag(tag))
+                Node::End(tag)
             }
             Event::Text(text) => Node::Text(text.xml10_content()),
             Event::CData(text) => Node::Text(text.xml10_content()),
@@ -212,7 +213,7 @@ impl<'p> Xml<'p> {
 
 fn xml_error(error: Error) -> OfficeError {
     match error {
-        Error::Io(error) => OfficeError::from(&*error),
+        Error::Io(error) => Arc::into_inner(error).map_or(OfficeError::Stopped, OfficeError::from),
         Error::Encoding(_) => OfficeError::Damaged("its XML is not UTF-8"),
         _ => OfficeError::Damaged("its XML is not well-formed"),
     }

@@ -9,7 +9,7 @@ use crate::{
 };
 
 const STYLES: &str = "<w:styles xmlns:w='w'>
-    <w:style w:styleId='H1'><w:name w:val='heading 1'/><w:basedOn w:val='N'/></w:style>
+    <w:style w:styleId='H1'><w:name w:val='heading 1'/><w:basedOn w:val='N'/><w:pPr><w:numPr><w:numId w:val='5'/></w:numPr></w:pPr></w:style>
     <w:style w:styleId='Sub'><w:name w:val='Mine'/><w:basedOn w:val='H2'/></w:style>
     <w:style w:styleId='H2'><w:name w:val='Uberschrift 2'/><w:pPr><w:outlineLvl w:val='1'/></w:pPr></w:style>
     <w:style w:styleId='T'><w:name w:val='Title'/></w:style>
@@ -17,13 +17,18 @@ const STYLES: &str = "<w:styles xmlns:w='w'>
     <w:style w:styleId='Items'><w:name w:val='b'/><w:pPr><w:numPr><w:numId w:val='1'/></w:numPr></w:pPr></w:style>
     </w:styles>";
 
-/// List 1 has numbers and within them signs, and starts at 3; list 2 goes on with it, list 3 begins again.
+/// List 1 has numbers and within them signs, and starts at 3; list 2 goes on with it, list 3 begins again. List 4 shows no
+/// numbers, list 5 is that of headings.
 const NUMBERING: &str = "<w:numbering xmlns:w='w'>
     <w:abstractNum w:abstractNumId='7'><w:lvl w:ilvl='0'><w:start w:val='3'/><w:numFmt w:val='decimal'/></w:lvl>
       <w:lvl w:ilvl='1'><w:start w:val='1'/><w:numFmt w:val='bullet'/></w:lvl></w:abstractNum>
+    <w:abstractNum w:abstractNumId='8'><w:lvl w:ilvl='0'><w:start w:val='1'/><w:numFmt w:val='none'/></w:lvl></w:abstractNum>
+    <w:abstractNum w:abstractNumId='9'/>
     <w:num w:numId='1'><w:abstractNumId w:val='7'/></w:num>
     <w:num w:numId='2'><w:abstractNumId w:val='7'/></w:num>
     <w:num w:numId='3'><w:abstractNumId w:val='7'/><w:lvlOverride w:ilvl='0'><w:startOverride w:val='1'/></w:lvlOverride></w:num>
+    <w:num w:numId='4'><w:abstractNumId w:val='8'/></w:num>
+    <w:num w:numId='5'><w:abstractNumId w:val='9'/></w:num>
     </w:numbering>";
 
 fn p(style: &str, text: &str) -> String {
@@ -71,9 +76,20 @@ fn lists_have_their_signs_and_numbers() {
         p("Items", "f"),
         item(0, 0, "g"),
         item(9, 0, "h"),
+        item(3, 0, "i"),
+        item(4, 0, "j"),
+        p("H1", "k"),
+        p("H1", "l"),
     ];
     let bytes = docx(&body.concat(), &[("styles", STYLES), ("numbering", NUMBERING)]);
-    assert_eq!(paragraphs(&bytes).unwrap(), ["3. a", "  - b", "4. c", "1. d", "2. e", "5. f", "g", "h"]);
+    // What begins again takes the other lists of its definition with it, as Word and LibreOffice have it.
+    let found = ["3. a", "  - b", "4. c", "1. d", "2. e", "3. f", "g", "h", "4. i", "j", "# 1. k", "# 2. l"];
+    assert_eq!(paragraphs(&bytes).unwrap(), found);
+    let outline = open(&bytes, |document| document.outline()).unwrap();
+    assert_eq!(outline.headings[1].text, "2. l");
+    for text in ["2. L", "l"] {
+        assert_eq!(outline.sections(text).first(), Some(&(12..13)));
+    }
 }
 
 #[test]
@@ -101,7 +117,7 @@ fn notes_comments_and_changes_are_marked() {
         format!("<w:{kind} w:id='{id}' w:author='B'><w:p>{}</w:p><w:p>{}</w:p></w:{kind}>", run(text), run("more"))
     };
     let part = |kind: &str, notes: &str| format!("<w:{kind} xmlns:w='w'>{notes}</w:{kind}>");
-    let footnotes = part("footnotes", &(note("footnote", 2, "foot") + &note("footnote", 3, "foot too")));
+    let footnotes = part("footnotes", &(note("footnote", 2, "foot") + &note("footnote", 3, "\tfoot too")));
     let (endnotes, comments) =
         (part("endnotes", &note("endnote", 2, "end")), part("comments", &note("comment", 0, "why")));
     let body = format!(
@@ -131,9 +147,11 @@ fn what_is_there_twice_is_read_once() {
     let body = "<w:p><w:r><w:t>a</w:t></w:r><w:r><mc:AlternateContent xmlns:mc='m'><mc:Choice><w:drawing><w:txbxContent>
         <w:p><w:r><w:t>box</w:t></w:r></w:p><w:p><w:r><w:t>two</w:t></w:r></w:p></w:txbxContent></w:drawing></mc:Choice>
         <mc:Fallback><w:t>box</w:t></mc:Fallback></mc:AlternateContent></w:r>
+        <w:r><mc:AlternateContent xmlns:mc='m'><mc:Choice Requires='e'><e:symEx e:char='1F60F' xmlns:e='e'/></mc:Choice>
+        <mc:Fallback><w:t>\u{1F60F}</w:t></mc:Fallback></mc:AlternateContent></w:r>
         <w:r><w:instrText>PAGE</w:instrText></w:r><w:r><w:t>b</w:t></w:r>
         <w:ruby><w:rt><w:r><w:t>kana</w:t></w:r></w:rt><w:rubyBase><w:r><w:t>kanji</w:t></w:r></w:rubyBase></w:ruby></w:p>";
-    assert_eq!(paragraphs(&docx(body, &[])).unwrap(), ["abkanji\nbox\ntwo"]);
+    assert_eq!(paragraphs(&docx(body, &[])).unwrap(), ["a\u{1F60F}bkanji\nbox\ntwo"]);
 }
 
 #[test]
@@ -185,4 +203,27 @@ fn pages_to_the_end_give_everything_once() {
         .unwrap();
     }
     assert_eq!(found, all);
+}
+
+#[test]
+fn diagrams_have_their_text() {
+    let point =
+        |text: &str| format!("<d:pt xmlns:d='d'><d:t><a:p xmlns:a='a'><a:r><a:t>{text}</a:t></a:r></a:p></d:t></d:pt>");
+    let data = format!(
+        "<d:dataModel xmlns:d='d'>{}{}<d:relIds r:dm='r' xmlns:r='r'/></d:dataModel>",
+        point("one"),
+        point("two")
+    );
+    let body = "<w:document xmlns:w='w'><w:body><w:p><w:r><w:t>a </w:t></w:r><d:relIds r:dm='d' xmlns:d='d' xmlns:r='r'/></w:p>
+        <w:p><c:chart r:id='c' xmlns:c='c' xmlns:r='r'/></w:p></w:body></w:document>";
+    let bytes = archive(&[
+        ("_rels/.rels", relationships(&[("r", "officeDocument", "word/document.xml")]).as_bytes()),
+        ("word/document.xml", body.as_bytes()),
+        ("word/_rels/document.xml.rels", relationships(&[("d", "diagramData", "diagrams/data1.xml")]).as_bytes()),
+        ("word/diagrams/data1.xml", data.as_bytes()),
+    ]);
+    assert_eq!(
+        paragraphs(&bytes).unwrap(),
+        ["a [chart or diagram] one / two / [chart or diagram]", "[chart or diagram]"]
+    );
 }

@@ -14,7 +14,7 @@ fn cells_are_shown_as_what_they_are() {
         <row r='3'><c r='A3' s='1'><v>45351</v></c><c r='B3' s='2'><v>45351.75</v></c><c r='C3' s='3'><v>1.5</v></c>
             <c r='D3'><v>0.30000000000000004</v></c><c r='E3' t='b'><v>1</v></c><c r='F3' t='e'><v>#DIV/0!</v></c></row>
         <row><c t='inlineStr'><is><r><t>in</t></r><r><t>line</t></r><rPh><t>x</t></rPh></is></c><c t='str'><f>A1</f><v>a&#9;b\\</v></c>
-            <c t='d'><v>2024-02-29</v></c><c s='9'><v>7</v></c><c><v>4.0999999999999996</v></c><c t='s'><v>99</v></c></row>";
+            <c t='str'><v>a_x000d_b_x005F_x0009__x001B__x</v></c><c t='d'><v>2024-02-29</v></c><c s='9'><v>7</v></c><c><v>4.0999999999999996</v></c><c t='s'><v>99</v></c></row>";
     let strings =
         "<si><t>plain</t></si><si><r><t>ri</t></r><r><t xml:space='preserve'>ch </t></r><rPh><t>kana</t></rPh></si>";
     let bytes = xlsx(&[("S", rows)], strings, STYLES);
@@ -23,7 +23,7 @@ fn cells_are_shown_as_what_they_are() {
         [
             "1\trich \t\tplain",
             "3\t2024-02-29\t2024-02-29T18:00:00\t36:00:00\t0.30000000000000004\tTRUE\t#DIV/0!",
-            "4\tinline\ta\\tb\\\\\t2024-02-29\t7\t4.1",
+            "4\tinline\ta\\tb\\\\\ta\\rb_x0009__x001B__x\t2024-02-29\t7\t4.1",
         ]
     );
 }
