@@ -28,7 +28,7 @@ PARTS = ("start", "reads", "changes", "wide", "tree", "small")
 
 
 def write_rows(lines):
-    path = os.path.join(TOP, "docs", "performance.md")
+    path = os.path.join(TOP, "docs", "internals", "performance.md")
     with open(path, encoding="utf-8") as file:
         before, _, after = file.read().split(MARK)
     with open(path, "w", encoding="utf-8") as file:

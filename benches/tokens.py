@@ -273,7 +273,7 @@ def table(counts):
 
 
 def write_table(text):
-    path = os.path.join(TOP, "docs", "performance.md")
+    path = os.path.join(TOP, "docs", "internals", "performance.md")
     with open(path, encoding="utf-8") as file:
         before, _, after = file.read().split(MARK)
     with open(path, "w", encoding="utf-8") as file:

@@ -90,3 +90,69 @@ class PdfPage(Task):
 
     def check(self, top, said):
         says(said, "Valve 113 opens at 96 bar and closes below 23 bar")
+
+
+class Document(Task):
+    def server_filesystem(self, call):
+        call("read_text_file", path=self.NAME)
+
+    rust_mcp_filesystem = server_filesystem
+
+    def prepare(self, top):
+        files.put(top, self.NAME, self.content())
+
+    def check(self, top, said):
+        says(said, self.SAYS)
+
+
+class WordSection(Document):
+    """one section of a Word document of 30"""
+
+    NAME, SAYS = "contract.docx", "21.9 The supplier delivers part 366 within 30 days after the order."
+    content = staticmethod(files.docx)
+
+    def rootbound(self, call):
+        call("read", path=self.NAME, part="section Article 21")
+
+
+class WordChange(Document):
+    """what a reviewer changed in a section of a Word document"""
+
+    NAME, SAYS = "contract.docx", "A delay costs 2 percent a week."
+    content = staticmethod(files.docx)
+
+    def rootbound(self, call):
+        call("read", path=self.NAME, part="section Article 7")
+
+    def check(self, top, said):
+        says(said, self.SAYS, "Delays are free.", "Ada")
+
+
+class SheetRows(Document):
+    """ten rows of a sheet of 2,000"""
+
+    NAME, SAYS = "orders.xlsx", "customer 637\tpart-011\t8\t613.5"
+    content = staticmethod(files.xlsx)
+
+    def rootbound(self, call):
+        call("read", path=self.NAME, part="sheet Orders rows 1500-1509")
+
+
+class SheetFormula(Document):
+    """the formula of a total in a workbook"""
+
+    NAME, SAYS = "orders.xlsx", "SUMPRODUCT(Orders!D2:D2000,Orders!E2:E2000)"
+    content = staticmethod(files.xlsx)
+
+    def rootbound(self, call):
+        call("read", path=self.NAME, part="sheet Total formulas")
+
+
+class SlideNotes(Document):
+    """what a speaker says on slide 17 of 24"""
+
+    NAME, SAYS = "review.pptx", "Say that the stock of region 17 lasts 51 days."
+    content = staticmethod(files.pptx)
+
+    def rootbound(self, call):
+        call("read", path=self.NAME, part="slides 17")

@@ -1,6 +1,8 @@
 """The files that the tasks work on, the same on every machine and in every run."""
+import io
 import os
 import struct
+import zipfile
 import zlib
 
 # The parts of the project: a package and the nouns that its modules are about.
@@ -424,3 +426,107 @@ def pdf(pages=12):
         out += f"{offset:010} 00000 n \n".encode()
     out += f"trailer\n<< /Size {len(objects) + 1} /Root 1 0 R >>\nstartxref\n{start}\n%%EOF\n".encode()
     return bytes(out)
+
+
+RELATED = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+PACKAGE = "http://schemas.openxmlformats.org/package/2006"
+
+
+def office(parts, kinds, relations):
+    """A ZIP archive with the parts of an Office document, their content types and their relations."""
+    out = io.BytesIO()
+    overrides = "".join(f'<Override PartName="/{name}" ContentType="application/vnd.openxmlformats-officedocument.{kind}+xml"/>'
+                        for name, kind in kinds.items())
+    parts = {
+        "[Content_Types].xml": f'<Types xmlns="{PACKAGE}/content-types"><Default Extension="rels" ContentType='
+                               '"application/vnd.openxmlformats-package.relationships+xml"/>'
+                               f'<Default Extension="xml" ContentType="application/xml"/>{overrides}</Types>',
+        **{name: f'<Relationships xmlns="{PACKAGE}/relationships">' + "".join(
+            f'<Relationship Id="rId{number}" Type="{RELATED}/{kind}" Target="{target}"/>'
+            for number, (kind, target) in enumerate(targets, 1)) + "</Relationships>"
+           for name, targets in relations.items()},
+        **parts,
+    }
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in parts.items():
+            archive.writestr(zipfile.ZipInfo(name, (2026, 1, 2, 3, 4, 6)), '<?xml version="1.0" encoding="UTF-8"?>\n' + text)
+    return out.getvalue()
+
+
+def docx(sections=30):
+    """A contract in Word: sections of ten paragraphs, a reviewer's change in the seventh."""
+    body = []
+    for number in range(1, sections + 1):
+        body.append(f'<w:p><w:pPr><w:pStyle w:val="Heading1"/></w:pPr><w:r><w:t>Article {number}</w:t></w:r></w:p>')
+        for line in range(1, 11):
+            text = f"{number}.{line} The supplier delivers part {number * 17 + line} within {number + line} days after the order."
+            change = ""
+            if (number, line) == (7, 4):
+                change = ('<w:del w:id="1" w:author="Ada" w:date="2026-03-01T10:00:00Z"><w:r><w:delText xml:space="preserve"> '
+                          'Delays are free.</w:delText></w:r></w:del><w:ins w:id="2" w:author="Ada" w:date="2026-03-01T10:00:00Z">'
+                          '<w:r><w:t xml:space="preserve"> A delay costs 2 percent a week.</w:t></w:r></w:ins>')
+            body.append(f'<w:p><w:r><w:t xml:space="preserve">{text}</w:t></w:r>{change}</w:p>')
+    word = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+    return office(
+        {"word/document.xml": f'<w:document xmlns:w="{word}"><w:body>{"".join(body)}</w:body></w:document>',
+         "word/styles.xml": f'<w:styles xmlns:w="{word}"><w:style w:type="paragraph" w:styleId="Heading1"><w:name w:val="heading 1"/>'
+                            '<w:pPr><w:outlineLvl w:val="0"/></w:pPr></w:style></w:styles>'},
+        {"word/document.xml": "wordprocessingml.document.main", "word/styles.xml": "wordprocessingml.styles"},
+        {"_rels/.rels": [("officeDocument", "word/document.xml")],
+         "word/_rels/document.xml.rels": [("styles", "styles.xml")]})
+
+
+def xlsx(rows=2000):
+    """Orders in Excel, 2,000 rows of five columns, and a sheet with their total."""
+    main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+
+    def cell(place, value):
+        if isinstance(value, str):
+            return f'<c r="{place}" t="inlineStr"><is><t>{value}</t></is></c>'
+        return f'<c r="{place}"><v>{value}</v></c>'
+
+    def order(number):
+        return (number, f"customer {number * 37 % 900}", f"part-{number * 11 % 500:03}", number % 9 + 1, number * 13 % 700 + 0.5)
+    titles = ("order", "customer", "part", "pieces", "price")
+    table = "".join(
+        f'<row r="{row}">' + "".join(cell(f"{letter}{row}", value) for letter, value in zip("ABCDE", values)) + "</row>"
+        for row, values in enumerate([titles, *map(order, range(1, rows))], 1))
+    total = (f'<row r="1">{cell("A1", "turnover")}<c r="B1"><f>SUMPRODUCT(Orders!D2:D{rows},Orders!E2:E{rows})</f>'
+             "<v>3512345.5</v></c></row>")
+
+    def sheet(data):
+        return f'<worksheet xmlns="{main}"><sheetData>{data}</sheetData></worksheet>'
+    return office(
+        {"xl/workbook.xml": f'<workbook xmlns="{main}" xmlns:r="{RELATED}"><sheets><sheet name="Orders" sheetId="1" r:id="rId1"/>'
+                            '<sheet name="Total" sheetId="2" r:id="rId2"/></sheets></workbook>',
+         "xl/worksheets/sheet1.xml": sheet(table), "xl/worksheets/sheet2.xml": sheet(total)},
+        {"xl/workbook.xml": "spreadsheetml.sheet.main", "xl/worksheets/sheet1.xml": "spreadsheetml.worksheet",
+         "xl/worksheets/sheet2.xml": "spreadsheetml.worksheet"},
+        {"_rels/.rels": [("officeDocument", "xl/workbook.xml")],
+         "xl/_rels/workbook.xml.rels": [("worksheet", "worksheets/sheet1.xml"), ("worksheet", "worksheets/sheet2.xml")]})
+
+
+def pptx(slides=24):
+    """A presentation of 24 slides, each with a title, five lines and notes."""
+    names = ('xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main" '
+             f'xmlns:p="http://schemas.openxmlformats.org/presentationml/2006/main" xmlns:r="{RELATED}"')
+
+    def shape(kind, lines):
+        paragraphs = "".join(f"<a:p><a:r><a:t>{line}</a:t></a:r></a:p>" for line in lines)
+        return (f'<p:sp><p:nvSpPr><p:cNvPr id="2" name="{kind}"/><p:cNvSpPr/><p:nvPr><p:ph type="{kind}"/></p:nvPr></p:nvSpPr>'
+                f"<p:spPr/><p:txBody><a:bodyPr/>{paragraphs}</p:txBody></p:sp>")
+    parts, kinds, relations = {}, {"ppt/presentation.xml": "presentationml.presentation.main"}, {
+        "_rels/.rels": [("officeDocument", "ppt/presentation.xml")],
+        "ppt/_rels/presentation.xml.rels": [("slide", f"slides/slide{number}.xml") for number in range(1, slides + 1)]}
+    ids = "".join(f'<p:sldId id="{255 + number}" r:id="rId{number}"/>' for number in range(1, slides + 1))
+    parts["ppt/presentation.xml"] = f"<p:presentation {names}><p:sldIdLst>{ids}</p:sldIdLst></p:presentation>"
+    for number in range(1, slides + 1):
+        text = [f"Region {number} sold {number * 41 + line} units of product {line} in week {number + line}" for line in range(1, 6)]
+        notes = [f"Say that the stock of region {number} lasts {number * 3} days."]
+        for folder, name, root, shapes in (
+                ("slides", f"slide{number}", "sld", shape("title", [f"Region {number}"]) + shape("body", text)),
+                ("notesSlides", f"notesSlide{number}", "notes", shape("body", notes))):
+            parts[f"ppt/{folder}/{name}.xml"] = f"<p:{root} {names}><p:cSld><p:spTree>{shapes}</p:spTree></p:cSld></p:{root}>"
+            kinds[f"ppt/{folder}/{name}.xml"] = f"presentationml.{folder[:-1]}"
+        relations[f"ppt/slides/_rels/slide{number}.xml.rels"] = [("notesSlide", f"../notesSlides/notesSlide{number}.xml")]
+    return office(parts, kinds, relations)
