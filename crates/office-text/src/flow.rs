@@ -72,9 +72,10 @@ impl<'t> Flow<'t> {
         !self.cut
     }
 
-    /// Forgets what was handed out; true if a limit was reached since the last time.
+    /// Forgets what was handed out, and notes within a note; true if a limit was reached since the last time.
     pub(crate) fn release(&mut self) -> bool {
         self.held = 0;
+        self.after.clear();
         mem::take(&mut self.cut)
     }
 
@@ -188,10 +189,25 @@ impl<'t> Flow<'t> {
         for cell in &cells {
             let _ = write!(row, " {} |", cell.replace('|', "\\|").replace('\n', "<br>").replace('\t', " "));
         }
-        if is_first {
-            row.push_str("\n|");
-            row.extend(cells.iter().map(|_| "---|"));
-        }
+        row.extend(is_first.then(|| format!("\n|{}", "---|".repeat(cells.len()))));
         self.emit(row, None);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn notes_within_notes_are_not_kept() {
+        let mut take = |_: Paragraph<'_>| ControlFlow::Continue(());
+        let mut flow = Flow::new(1, &mut take);
+        for _ in 0..3 {
+            flow.begin_capture(' ');
+            flow.push("a");
+            flow.push_after("another note".to_owned());
+            assert_eq!(flow.end_capture(), "a");
+            assert!(!flow.release() && flow.after.is_empty());
+        }
     }
 }

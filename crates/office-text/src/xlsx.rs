@@ -266,7 +266,8 @@ fn unescaped(mut text: &str) -> String {
     let mut found = String::new();
     while let Some((before, rest)) = text.split_once("_x") {
         let sign = rest.get(..5).and_then(|code| character(code.strip_suffix('_')?));
-        found.extend([before, &sign.map_or("_x".to_owned(), String::from)]);
+        found.push_str(if sign.is_some() { before } else { &text[..before.len() + 2] });
+        found.extend(sign);
         text = if sign.is_some() { &rest[5..] } else { rest };
     }
     found + text
