@@ -377,7 +377,36 @@ fn names_in_an_untrusted_document_are_not_words_of_the_server() {
 #[test]
 fn document_that_was_read_counts_as_seen_but_cannot_be_edited() {
     let h = with("a.docx", report());
+    let edit = json!({ "path": "a.docx", "old_string": "good", "new_string": "bad" });
+    let error = h.call("edit", edit.clone()).fails("not_read");
+    assert!(error.starts_with("a.docx has not been read: it is not text but "), "{error}");
     read(&h, "a.docx", &json!({}));
-    h.call("edit", json!({ "path": "a.docx", "old_string": "good", "new_string": "bad" })).fails("binary");
+    let hint = "\n\nhint: a document can be read and not edited: write the text to a new file, or ask the user to change it \
+                in the program that it is of";
+    assert!(h.call("edit", edit).fails("binary").ends_with(hint));
     h.call("write", json!({ "path": "a.docx", "content": "text now\n" })).ok();
+}
+
+#[test]
+fn grep_counts_the_documents_that_it_does_not_search() {
+    let h = with("a.docx", report());
+    h.write("b.XLSX", xlsx(&[("S", "")], "", ""));
+    h.write("c.bin", "\0\x01word\0x");
+    h.write("d.txt", "a word\nno\n");
+    h.write("e.txt", "another word\n");
+    let grep = |more: Value| {
+        let mut arguments = json!({ "pattern": "word" });
+        arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        h.call("grep", arguments)
+    };
+    let answer = grep(json!({}));
+    assert!(answer.ok().ends_with("\n(2 documents were not searched; read them)"), "{}", answer.ok());
+    assert_eq!(answer.facts()["skipped"]["documents"], json!(2));
+    assert_eq!(answer.facts()["skipped"]["binary"], json!(1));
+    // Once for all pages.
+    assert!(!grep(json!({ "offset": 1 })).ok().contains("documents"));
+    let text = grep(json!({ "glob": "*.{docx,bin}" })).ok();
+    assert!(text.contains("skipped: c.bin (binary)\n(1 document was not searched; read it)"), "{text}");
+    let text = grep(json!({ "path": "a.docx" })).ok();
+    assert!(text.ends_with("(1 document was not searched; read it)"), "{text}");
 }

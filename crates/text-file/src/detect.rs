@@ -3,6 +3,8 @@
 //!
 //! A guess: legacy encodings are distinguished by letter frequencies, which a file of a few words does not show.
 
+use std::{ffi::OsStr, path::Path};
+
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Encoding, GB18030, GBK, UTF_8, UTF_16BE, UTF_16LE};
 use infer::MatcherType;
@@ -167,6 +169,15 @@ pub(super) fn kind_name(head: &[u8]) -> String {
         MatcherType::Text | MatcherType::Custom => return UNNAMED.to_owned(),
     };
     format!("{} {noun}", extension.to_ascii_uppercase())
+}
+
+/// Endings of documents: PDF, Word, Excel and `PowerPoint`.
+const DOCUMENTS: &str = "pdf doc docm docx dotx ppt pptm pptx ppsx xls xlsm xlsx xltx";
+
+/// Whether a file is called as documents are, whose text `read` shows and no search sees.
+pub fn is_document_name(path: &Path) -> bool {
+    let ending = path.extension().and_then(OsStr::to_str).unwrap_or_default();
+    !ending.is_empty() && DOCUMENTS.split(' ').any(|known| known.eq_ignore_ascii_case(ending))
 }
 
 /// The media type of a file called `name`, for clients that choose a viewer or a highlighter; `None` for an ending that is not known.

@@ -30,7 +30,7 @@ mod offsets;
 mod tokens;
 pub mod wildcard;
 
-pub use detect::{binary_kind, looks_like_utf16, media_type};
+pub use detect::{binary_kind, is_document_name, looks_like_utf16, media_type};
 pub use document::{Document, HEAD, Layout, encoding_of_head, is_padded, is_plain, spliced, view, whole_lines};
 pub use encoding::{EncodingLabel, encode, first_unwritable};
 pub use lines::{Line, LineEnding, lines, with_lf};

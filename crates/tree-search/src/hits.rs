@@ -4,7 +4,7 @@ use std::io;
 
 use confined_fs::stop::{StopReason, StopSignal};
 use confined_fs::{Revision, Stat, WalkReport, Workspace, WorkspacePath};
-use text_file::Document;
+use text_file::{Document, is_document_name};
 
 use crate::{PathSource, ProgressReader};
 
@@ -140,6 +140,8 @@ impl FileHits {
 pub enum Skipped {
     /// It holds a NUL byte.
     Binary,
+    /// The same, of a file that is called as a document.
+    Document,
     /// Over the size limit of directory searches.
     TooLarge,
     /// Policy denies its content.
@@ -153,6 +155,11 @@ pub enum Skipped {
 impl Skipped {
     /// How many there are.
     const COUNT: usize = Self::OutOfFiles as usize + 1;
+
+    /// The same, of the file at `path`.
+    pub(super) fn of(self, path: &WorkspacePath) -> Self {
+        if self == Self::Binary && is_document_name(path.relative()) { Self::Document } else { self }
+    }
 }
 
 impl From<io::Error> for Skipped {

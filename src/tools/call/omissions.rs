@@ -18,6 +18,9 @@ use super::{answer::count, context::CallContext, fence::fence};
 pub(crate) struct SkippedFiles {
     /// They hold NUL bytes.
     binary: usize,
+    /// PDF, Word, Excel and `PowerPoint` files, whose text `read` shows.
+    #[serde(skip_serializing_if = "is_zero")]
+    documents: usize,
     /// Over the size limit of directory searches.
     too_large: usize,
     /// Policy denies their content.
@@ -50,6 +53,7 @@ impl SkippedFiles {
     pub(crate) fn of(tally: &Tally, walk: &WalkReport) -> Self {
         Self {
             binary: tally.skipped_as(Skipped::Binary),
+            documents: tally.skipped_as(Skipped::Document),
             too_large: tally.skipped_as(Skipped::TooLarge),
             protected: tally.skipped_as(Skipped::Secret),
             unreadable: tally.skipped_as(Skipped::Unreadable) + walk.unreadable_count,
@@ -66,6 +70,13 @@ impl SkippedFiles {
         self.binary + self.too_large + self.protected + self.unreadable
     }
 
+    /// `(3 documents were not searched; read them)`.
+    pub(crate) fn documents_note(self) -> Option<String> {
+        let (were, them) = if self.documents == 1 { ("was", "it") } else { ("were", "them") };
+        (self.documents > 0)
+            .then(|| format!("({} {were} not searched; read {them})", count(self.documents, "document")))
+    }
+
     /// Each of them, where they are few: `files` and the directories of `walk`.
     pub(crate) fn named(self, files: &SkippedPaths, walk: &WalkReport) -> Vec<SkippedPath> {
         let file = |(path, why): &(WorkspacePath, Skipped)| {
@@ -75,7 +86,7 @@ impl SkippedFiles {
                 Skipped::Secret => "protected",
                 Skipped::Unreadable => "unreadable",
                 // A separate note says what to do about these.
-                Skipped::OutOfFiles => return None,
+                Skipped::Document | Skipped::OutOfFiles => return None,
             };
             Some(SkippedPath { path: path.to_string(), reason })
         };

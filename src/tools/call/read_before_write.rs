@@ -8,7 +8,7 @@ use confined_fs::{
 };
 use image_view::ImageFile;
 use text_edit::{DiffExtent, unified_diff};
-use text_file::{DecodeError, Document};
+use text_file::{DecodeError, Document, is_document_name};
 
 use crate::session::{ALL_LINES, Seen};
 
@@ -123,14 +123,15 @@ fn check_now(
     }
     let replaceable = |kind, why: String| {
         let sentence = format!("{asked} {why}, {} bytes", now.bytes.len());
-        ToolError::new(kind, sentence).hint(replace_whole(now.revision)).into()
+        ToolError::new(kind, sentence).hint(way_out(asked, now.revision)).into()
     };
     let seen = if start_from == StartFrom::LastSeen { ledger.seen_here(&now.path) } else { ledger.seen(&now.path) };
     match (seen, cx.settings.read_before_write) {
         (_, ReadBeforeWrite::Off) => Ok(()),
         (None, ReadBeforeWrite::Strict) => {
             if let Some(kind) = unreadable(cx, &now.bytes) {
-                let why = format!("has not been read, and cannot be: it is not text but {kind}");
+                let cannot = if is_document_name(asked.relative()) { "" } else { ", and cannot be" };
+                let why = format!("has not been read{cannot}: it is not text but {kind}");
                 return Err(replaceable(Kind::NotRead, why));
             }
             Err(ToolError::new(Kind::NotRead, format!("{asked} has not been read in this session"))
@@ -213,11 +214,16 @@ pub(crate) fn unreadable(cx: &CallContext, bytes: &[u8]) -> Option<String> {
 pub(crate) fn not_text(path: &WorkspacePath, size: u64, now: Revision, error: &DecodeError) -> ToolError {
     let kind = &error.kind;
     ToolError::new(Kind::Binary, format!("{path} is not text but {kind}, {size} bytes, and only text can be changed"))
-        .hint(replace_whole(now))
+        .hint(way_out(path, now))
 }
 
 /// The way out for a file that is not text.
-fn replace_whole(now: Revision) -> String {
+fn way_out(path: &WorkspacePath, now: Revision) -> String {
+    if is_document_name(path.relative()) {
+        return "a document can be read and not edited: write the text to a new file, or ask the user to change it in \
+                the program that it is of"
+            .to_owned();
+    }
     format!("leave it as it is, or replace it whole: write with mode=overwrite and expected_revision={}", now.short())
 }
 

@@ -97,6 +97,8 @@ impl Report<'_> {
         notes.extend(stopped_note(&cx.stop, self.found.stopped, searched, "file", next));
         let skipped_paths = skipped.named(&self.found.skipped, &self.found.walk);
         notes.extend(self.skipped_note(skipped, &skipped_paths, MAX_SEARCH_FILE_SIZE));
+        // Once for all pages.
+        notes.extend(skipped.documents_note().filter(|_| self.request.skip == 0));
         let not_utf8 = Some(self.found.tally.not_utf8).filter(|files| *files > 0);
         notes.extend(not_utf8.map(not_utf8_note));
 

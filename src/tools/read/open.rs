@@ -116,10 +116,6 @@ pub(super) fn binary(path: &WorkspacePath, size: u64, error: &DecodeError) -> To
 // As Acrobat takes it: PDF Reference 1.7, appendix H, implementation note 13.
 const PDF_HEADER_WITHIN: usize = 1024;
 
-/// How Word, Excel and `PowerPoint` name their files.
-const OFFICE_NAMES: [&str; 12] =
-    ["docx", "docm", "dotx", "doc", "xlsx", "xlsm", "xltx", "xls", "pptx", "pptm", "ppsx", "ppt"];
-
 /// The formats that are shown in their own way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Format {
@@ -146,9 +142,8 @@ impl Format {
             return Self::Pdf;
         }
         // A ZIP archive by that name may have its parts in any order, and compound files are of many programs.
-        let is_office_name = || OFFICE_NAMES.iter().any(|ending| is_named(ending));
-        let is_zip = head.starts_with(b"PK\x03\x04");
-        if (is_zip || may_be_document(head)) && is_office_name() || is_zip && may_be_document(head) {
+        let (is_zip, may_be) = (head.starts_with(b"PK\x03\x04"), may_be_document(head));
+        if is_zip && may_be || (is_zip || may_be) && text_file::is_document_name(path.relative()) {
             return Self::Office;
         }
         if is_named("ipynb") { Self::Notebook } else { Self::Text }

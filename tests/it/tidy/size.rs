@@ -19,9 +19,9 @@ const MAX_LINES: &[(&str, usize)] = &[
     ("crates/source-outline", 3_490),
     ("crates/structured-text", 2_062),
     ("crates/text-edit", 6_053),
-    ("crates/text-file", 1_067),
-    ("crates/tree-search", 7_324),
-    ("src", 32_155),
+    ("crates/text-file", 1_073),
+    ("crates/tree-search", 7_334),
+    ("src", 32_167),
 ];
 
 /// Modules that a folder may have; a file and the folder of its name count once.

@@ -231,8 +231,12 @@ impl<'s, 'a> ChunkSearch<'s, 'a> {
     }
 
     fn skip(&mut self, path: WorkspacePath, why: Skipped) {
+        let why = why.of(&path);
         self.hits.tally.skip(why);
-        self.hits.skipped.push(path, why);
+        // They are counted apart from what is named.
+        if why != Skipped::Document {
+            self.hits.skipped.push(path, why);
+        }
     }
 
     fn file(&mut self, worker: &mut Worker<'_>, entry: Entry, expected: &Expected) -> ControlFlow<()> {

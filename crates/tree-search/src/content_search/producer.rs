@@ -162,7 +162,8 @@ impl<'a> Producer<'a> {
 
     /// Takes in a file that is left out, with its path as long as an answer may name it.
     fn leave(&mut self, item: &IndexedPath<'_>, why: Skipped) {
-        if self.names_skipped() {
+        let why = why.of(item.path());
+        if self.names_skipped() && why != Skipped::Document {
             self.named += 1;
             self.chunk.files.push(SearchItem::LeftOut(item.path().clone(), why));
         } else {

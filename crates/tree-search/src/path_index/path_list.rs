@@ -14,6 +14,7 @@ use confined_fs::{
     AccessError, Entry, EntryOrigin, FileKind, Ignored, Stat, TreeListing, VerifiedListing, WalkOptions, WatchedEntry,
     Watcher, Workspace, WorkspacePath, path_order,
 };
+use text_file::is_document_name;
 
 use super::path_state::{IndexedPath, KnownContent, KnownStat, PathState, short_inode};
 
@@ -462,7 +463,7 @@ impl PathPage {
     /// Adds a path after all others.
     pub(super) fn push(&mut self, relative: &Path, state: PathState) {
         self.text.push(relative);
-        self.summaries.push(PathSummary::of(&state));
+        self.summaries.push(PathSummary::of(relative, &state));
         self.states.push(state);
     }
 
@@ -470,7 +471,7 @@ impl PathPage {
     pub(super) fn change<T>(&mut self, slot: usize, change: impl FnOnce(&mut PathState) -> T) -> T {
         let state = &mut self.states[slot];
         let result = change(state);
-        self.summaries[slot] = PathSummary::of(state);
+        self.summaries[slot] = PathSummary::of(self.text.get(slot), state);
         result
     }
 
@@ -545,7 +546,7 @@ pub(crate) enum PathSummary {
 }
 
 impl PathSummary {
-    pub(super) fn of(item: &PathState) -> Self {
+    pub(super) fn of(path: &Path, item: &PathState) -> Self {
         if item.unreadable || item.unwatched || item.ignored {
             return Self::Ask;
         }
@@ -554,6 +555,8 @@ impl PathSummary {
         }
         match &item.content {
             KnownContent::Secret => Self::Secret,
+            // Documents are counted by their names.
+            KnownContent::Binary(_) if is_document_name(path) => Self::Ask,
             KnownContent::Binary(bytes) => Self::Binary(*bytes),
             KnownContent::Filtered(segments, _, utf8) => {
                 let filtered = |(others, last): (Range<u32>, u32)| {
