@@ -104,15 +104,14 @@ impl<'t> Flow<'t> {
         self.end_mark();
         let line = mem::take(&mut self.line.text);
         let text = line.trim_end();
+        let is_empty = text.trim_start().is_empty();
         if !self.around.is_empty() {
             self.capture(prefix, text);
-        } else if text.trim_start().is_empty() {
-            self.emit(String::new(), None);
-        } else if let Some(level) = heading {
+        } else if let Some(level) = heading.filter(|_| !is_empty) {
             let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
             self.emit(format!("{} {prefix}{text}", "#".repeat(usize::from(level.clamp(1, 6)))), heading);
         } else {
-            self.emit(format!("{prefix}{text}"), None);
+            self.emit(if is_empty { String::new() } else { format!("{prefix}{text}") }, None);
         }
     }
 

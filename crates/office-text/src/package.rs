@@ -238,10 +238,8 @@ fn compound_file(file: &dyn ReaderAt) -> Result<OfficeError> {
     // [MS-CFB] 2.2: the size of a sector as a power of two is at 30, the first of the directory at 48; they follow the header.
     let first = u64::from(u32::from_le_bytes([header[48], header[49], header[50], header[51]]));
     let read = file.read_at(&mut names, (first + 1) << header[30].min(16))?;
-    let is_there = |name: &str| {
-        let wide: Vec<u8> = name.encode_utf16().flat_map(u16::to_le_bytes).collect();
-        memmem::find(&names[..read], &wide).is_some()
-    };
-    let kind = COMPOUND_FILES.iter().find(|(name, _)| is_there(name));
+    // Of UTF-16, whose second byte is 0 in these names.
+    let names: Vec<u8> = names[..read].iter().copied().filter(|byte| *byte != 0).collect();
+    let kind = COMPOUND_FILES.iter().find(|(name, _)| memmem::find(&names, name.as_bytes()).is_some());
     Ok(kind.map_or(OfficeError::NoDocument, |(_, error)| error.clone()))
 }

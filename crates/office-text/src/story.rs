@@ -58,8 +58,9 @@ impl Style {
     }
 }
 
-/// Where the numbers of each level start; `None` for a level that has signs.
-type Levels = [Option<u32>; MAX_LEVELS];
+/// Where the numbers of each level start, `None` for a level that has signs; and whether they follow those of the levels
+/// above, as in `3.1`.
+type Levels = [(Option<u32>, bool); MAX_LEVELS];
 
 /// The definition of a list, with which all of its lists count; its levels, and whether they begin again where it does.
 type List = (String, Levels, [bool; MAX_LEVELS]);
@@ -112,7 +113,7 @@ impl Docx {
             match (tag.name(), start) {
                 ("abstractNum", _) => {
                     definition = tag.text("abstractNumId");
-                    definitions.insert(definition.clone(), [Some(1); MAX_LEVELS]);
+                    definitions.insert(definition.clone(), [(Some(1), false); MAX_LEVELS]);
                 }
                 ("num", _) => list = tag.text("numId"),
                 ("abstractNumId", _) => {
@@ -120,10 +121,11 @@ impl Docx {
                     self.lists.insert(list.clone(), (value, levels, [false; MAX_LEVELS]));
                 }
                 ("lvl" | "lvlOverride", _) => level = tag.number("ilvl").unwrap_or(MAX_LEVELS),
-                ("start", Some(start)) => *start = start.and(value.parse().ok()),
-                ("numFmt", Some(start)) if value == "bullet" => *start = None,
-                ("numFmt", Some(start)) if value == "none" => *start = Some(UNNUMBERED),
-                ("startOverride", Some(start)) if *start != Some(UNNUMBERED) => {
+                ("start", Some((start, _))) => *start = start.and(value.parse().ok()),
+                ("numFmt", Some((start, _))) if value == "bullet" => *start = None,
+                ("numFmt", Some((start, _))) if value == "none" => *start = Some(UNNUMBERED),
+                ("lvlText", Some((_, is_nested))) => *is_nested = value.matches('%').count() > 1,
+                ("startOverride", Some((start, _))) if *start != Some(UNNUMBERED) => {
                     *start = start.and(value.parse().ok());
                     self.lists.entry(list.clone()).and_modify(|list| list.2[level] = true);
                 }
@@ -141,7 +143,7 @@ impl Docx {
 /// Where the reading of a part is.
 #[derive(Default)]
 struct Place {
-    counters: HashMap<String, Levels>,
+    counters: HashMap<String, [Option<u32>; MAX_LEVELS]>,
     /// Lists that have begun.
     begun: HashSet<String>,
     paragraphs: Vec<Style>,
@@ -324,9 +326,13 @@ impl<'d, 't> Story<'d, 't> {
         let begins = self.at.begun.insert(id.to_owned());
         numbers.iter_mut().zip(restarts).for_each(|(number, again)| *number = number.filter(|_| !(begins && *again)));
         numbers[level + 1..].fill(None);
-        let number = numbers[level].map(|number| number.saturating_add(1)).or(levels[level]);
+        let (start, is_nested) = levels[level];
+        let number = numbers[level].map(|number| number.saturating_add(1)).or(start);
         numbers[level] = number;
-        let sign = number.map_or_else(|| "- ".to_owned(), |number| format!("{number}. "));
+        let above = numbers[..level].iter().zip(levels).filter_map(|(number, level)| number.or(level.0));
+        let above: String =
+            above.filter(|number| is_nested && *number != UNNUMBERED).map(|number| number.to_string() + ".").collect();
+        let sign = number.map_or_else(|| "- ".to_owned(), |number| format!("{above}{number}. "));
         if number == Some(UNNUMBERED) { String::new() } else { sign }
     }
 

@@ -23,7 +23,7 @@ const NUMBERING: &str = "<w:numbering xmlns:w='w'>
     <w:abstractNum w:abstractNumId='7'><w:lvl w:ilvl='0'><w:start w:val='3'/><w:numFmt w:val='decimal'/></w:lvl>
       <w:lvl w:ilvl='1'><w:start w:val='1'/><w:numFmt w:val='bullet'/></w:lvl></w:abstractNum>
     <w:abstractNum w:abstractNumId='8'><w:lvl w:ilvl='0'><w:start w:val='1'/><w:numFmt w:val='none'/></w:lvl></w:abstractNum>
-    <w:abstractNum w:abstractNumId='9'/>
+    <w:abstractNum w:abstractNumId='9'><w:lvl w:ilvl='0'/><w:lvl w:ilvl='1'><w:lvlText w:val='%1.%2'/></w:lvl></w:abstractNum>
     <w:num w:numId='1'><w:abstractNumId w:val='7'/></w:num>
     <w:num w:numId='2'><w:abstractNumId w:val='7'/></w:num>
     <w:num w:numId='3'><w:abstractNumId w:val='7'/><w:lvlOverride w:ilvl='0'><w:startOverride w:val='1'/></w:lvlOverride></w:num>
@@ -80,15 +80,20 @@ fn lists_have_their_signs_and_numbers() {
         item(4, 0, "j"),
         p("H1", "k"),
         p("H1", "l"),
+        item(5, 1, "m"),
+        item(5, 1, "n"),
     ];
     let bytes = docx(&body.concat(), &[("styles", STYLES), ("numbering", NUMBERING)]);
     // What begins again takes the other lists of its definition with it, as Word and LibreOffice have it.
-    let found = ["3. a", "  - b", "4. c", "1. d", "2. e", "3. f", "g", "h", "4. i", "j", "# 1. k", "# 2. l"];
+    let found = [
+        "3. a", "  - b", "4. c", "1. d", "2. e", "3. f", "g", "h", "4. i", "j", "# 1. k", "# 2. l", "  2.1. m",
+        "  2.2. n",
+    ];
     assert_eq!(paragraphs(&bytes).unwrap(), found);
     let outline = open(&bytes, |document| document.outline()).unwrap();
     assert_eq!(outline.headings[1].text, "2. l");
     for text in ["2. L", "l"] {
-        assert_eq!(outline.sections(text).first(), Some(&(12..13)));
+        assert_eq!(outline.sections(text).first(), Some(&(12..15)));
     }
 }
 
