@@ -224,7 +224,7 @@ impl Part {
             "region" => region(numbers).map_err(wrong),
             "paragraphs" | "paragraph" => range("paragraphs").map(|(first, last)| Self::Paragraphs { first, last }),
             "slides" | "slide" => range("slides").map(|(first, last)| Self::Slides { first, last }),
-            "section" | "sheet" if rest.trim_start_matches(['#', ' ']).is_empty() => Err(wrong("a name is missing")),
+            "section" | "sheet" if rest.trim_matches(['#', ' ', ',']).is_empty() => Err(wrong("a name is missing")),
             "section" => Ok(Self::Section(rest.trim_start_matches(['#', ' ']).to_owned())),
             "sheet" => Ok(Self::Sheet(SheetPart::parse(rest))),
             "image" | "images" => image(numbers).map_err(wrong),
@@ -422,6 +422,8 @@ mod tests {
             ("a b.pdf:pages 3-5", "a b.pdf", Part::Pages { first: 3, last: 5 }),
             ("a.ipynb:cells 2", "a.ipynb", Part::Cells { first: 2, last: 2 }),
             ("C:/a.png:region 0,0,8,6", "C:/a.png", Part::Region { x: 0, y: 0, width: 8, height: 6 }),
+            ("a.docx:section On: this", "a.docx", Part::Section("On: this".to_owned())),
+            ("a.pptx:slides 3", "a.pptx", Part::Slides { first: 3, last: 3 }),
         ] {
             let (found, selection) = Selection::split(text).expect("a selection");
             assert_eq!((found, selection.unwrap()), (path, Selection::Part(part)), "{text}");
@@ -468,6 +470,15 @@ mod part_tests {
             ("region 0,0,800,600", "region 0,0,800,600"),
             ("region 0, 0, 800, 600", "region 0,0,800,600"),
             ("columns 1-99999999999999999999999", "columns 1-"),
+            ("paragraph 20", "paragraphs 20"),
+            ("section ## Results: a", "section Results: a"),
+            ("sheet Plan, rows 1-200, columns a-f", "sheet Plan rows 1-200 columns A-F"),
+            ("sheet Plan formulas rows 5-", "sheet Plan rows 5- formulas"),
+            ("sheet: rows 3", "sheet rows 3"),
+            ("Sheet Old plan rows 1 rows 2 columns C-", "sheet Old plan rows 1 rows 2 columns C-XFD"),
+            ("sheet rows formulas", "sheet rows formulas"),
+            ("slide 3", "slides 3"),
+            ("image: 2 region 0,0,8,6", "image 2 region 0,0,8,6"),
         ] {
             assert_eq!(Part::parse(text).map(|part| part.to_string()).ok().as_deref(), Some(shown), "{text}");
         }
@@ -506,7 +517,10 @@ mod part_tests {
 
     proptest! {
         #[test]
-        fn any_text_is_read_or_refused(text in "(def|page|cells?|region|columns)?[ :=]*[-0-9a-z., –]{0,20}") {
+        fn any_text_is_read_or_refused(
+            text in "(def|page|cells?|region|columns|paragraphs|section|sheet|slides|image)?[ :=]*[-#\"0-9a-z., –]{0,20}\
+                     (,? rows [0-9-]{1,4})?( columns [a-c-]{1,3})?( formulas)?"
+        ) {
             if let Ok(part) = Part::parse(&text) {
                 prop_assert_eq!(Part::parse(&part.to_string()).unwrap(), part);
             }
