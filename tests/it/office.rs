@@ -1,6 +1,7 @@
 //! `read` of Word, Excel and `PowerPoint` files: their text by paragraphs, rows and slides, the images within, and what they
 //! must not do to the server.
 
+use confined_fs::Revision;
 use office_text::testing::{archive, docx, pptx, relationships, xlsx};
 use rootbound::tools::Settings;
 use serde_json::{Value, json};
@@ -375,7 +376,7 @@ fn names_in_an_untrusted_document_are_not_words_of_the_server() {
 }
 
 #[test]
-fn document_that_was_read_counts_as_seen_but_cannot_be_edited() {
+fn document_that_was_read_is_neither_edited_nor_replaced_by_text() {
     let h = with("a.docx", report());
     let edit = json!({ "path": "a.docx", "old_string": "good", "new_string": "bad" });
     let error = h.call("edit", edit.clone()).fails("not_read");
@@ -384,7 +385,18 @@ fn document_that_was_read_counts_as_seen_but_cannot_be_edited() {
     let hint = "\n\nhint: a document can be read and not edited: write the text to a new file, or ask the user to change it \
                 in the program that it is of";
     assert!(h.call("edit", edit).fails("binary").ends_with(hint));
-    h.call("write", json!({ "path": "a.docx", "content": "text now\n" })).ok();
+    // Text by the name of a document is what no program opens.
+    let write = |more: Value| {
+        let mut arguments = json!({ "path": "a.docx", "content": "text now\n" });
+        arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        h.call("write", arguments).fails("binary")
+    };
+    for more in
+        [json!({}), json!({ "mode": "append" }), json!({ "expected_revision": Revision::of(&report()).to_string() })]
+    {
+        assert!(write(more).ends_with(hint));
+    }
+    assert_eq!(h.bytes("a.docx"), report());
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The bytes of a file that is written: in its own encoding or the one that the call names, with its own line endings.
 
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
-use text_file::{Document, EncodingLabel, LineEnding, SpliceError};
+use text_file::{Document, EncodingLabel, LineEnding, SpliceError, is_document_name};
 
 use confined_fs::{Base, Revision, Snapshot, WorkspacePath};
 
@@ -85,13 +85,24 @@ pub(super) fn created(content: &str, wanted: Option<EncodingLabel>) -> Result<Ne
 /// its uniform CRLF.
 ///
 /// # Errors
-/// As [`created`].
-pub(super) fn replaced(now: Snapshot, content: &str, wanted: Option<EncodingLabel>) -> Result<NewContent, ToolError> {
+/// As [`created`]; for an Office document, whose text `read` shows: its program would not open what a model writes back.
+pub(super) fn replaced(
+    path: &WorkspacePath,
+    now: Snapshot,
+    content: &str,
+    wanted: Option<EncodingLabel>,
+) -> Result<NewContent, ToolError> {
     let old_bytes = now.bytes.len() as u64;
-    let Ok(old) = Document::decode(now.bytes, None) else {
-        let mut new = created(content, wanted)?;
-        new.notes.insert(0, "the earlier content is not text, so there is no diff".to_owned());
-        return Ok(NewContent { old_bytes, ..new });
+    let old = match Document::decode(now.bytes, None) {
+        Ok(old) => old,
+        Err(error) if is_document_name(path.relative()) && !error.kind.starts_with("PDF") => {
+            return Err(read_before_write::not_text(path, old_bytes, now.revision, &error));
+        }
+        Err(_) => {
+            let mut new = created(content, wanted)?;
+            new.notes.insert(0, "the earlier content is not text, so there is no diff".to_owned());
+            return Ok(NewContent { old_bytes, ..new });
+        }
     };
     let line_ending = match old.line_ending() {
         // A content with a CR of its own says which endings it wants.

@@ -172,7 +172,7 @@ impl WriteRequest {
         let base = Base::Revision(now.revision);
         let planned = match self.mode {
             Mode::Append => appended(path, now.bytes, now.revision, &self.content, self.encoding)?,
-            Mode::Overwrite | Mode::Create => replaced(now, &self.content, self.encoding)?,
+            Mode::Overwrite | Mode::Create => replaced(&self.path, now, &self.content, self.encoding)?,
         };
         self.within(cx, base, planned)
     }
