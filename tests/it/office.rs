@@ -380,7 +380,7 @@ fn document_that_was_read_is_neither_edited_nor_replaced_by_text() {
     let h = with("a.docx", report());
     let edit = json!({ "path": "a.docx", "old_string": "good", "new_string": "bad" });
     let error = h.call("edit", edit.clone()).fails("not_read");
-    assert!(error.starts_with("a.docx has not been read: it is not text but "), "{error}");
+    assert!(error.starts_with("a.docx has not been read: it is not text but Word document, "), "{error}");
     read(&h, "a.docx", &json!({}));
     let hint = "\n\nhint: a document can be read and not edited: write the text to a new file, or ask the user to change it \
                 in the program that it is of";

@@ -152,7 +152,15 @@ pub fn binary_kind(head: &[u8]) -> Option<String> {
 /// The kind of `head` where it is known to be binary.
 pub(super) fn kind_name(head: &[u8]) -> String {
     let Some(kind) = infer::get(head) else { return UNNAMED.to_owned() };
-    let extension = kind.extension();
+    // infer knows a document by its third or fourth part alone, and writers order them as they like.
+    let part = |folder: &[u8]| memchr::memmem::find(head, folder).is_some();
+    let extension = match kind.extension() {
+        "zip" if !part(b"[Content_Types].xml") => "zip",
+        "zip" if part(b"word/") => "docx",
+        "zip" if part(b"xl/") => "xlsx",
+        "zip" if part(b"ppt/") => "pptx",
+        other => other,
+    };
     let mut rows = KINDS.split("; ").filter_map(|row| row.split_once('='));
     if let Some((_, known)) = rows.find(|(endings, _)| endings.split(',').any(|ending| ending == extension)) {
         return known.to_owned();
@@ -205,6 +213,10 @@ mod tests {
             (&b"%PDF-1.7\n\x00\xff"[..], "PDF document"),
             (&[&b"\x7fELF\x02\x01\x01"[..], &[0; 57]].concat(), "ELF executable"),
             (b"PK\x03\x04\x14\0\0\0", "ZIP archive"),
+            (
+                b"PK\x03\x04\x14\0\0\0\0\0_rels/.relsPK\x03\x04[Content_Types].xmlPK\x03\x04word/styles.xml",
+                "Word document",
+            ),
             (b"\x1f\x8b\x08\x03\xff\xfe", "gzip archive"),
             (b"abc\0def\x01\x02", "binary data"),
             (b"\xff\xfe\0\0a\0\0\0", "UTF-32 text"),
