@@ -90,7 +90,7 @@ pub(super) fn read_office(cx: &CallContext, request: &FileRequest, mut source: S
             let sentence = format!("{name} is no PNG, JPEG, WebP or GIF, but {kind} of {} bytes", bytes.len());
             return Err(ToolError::new(Kind::Binary, sentence).hint("ask the user for a picture of it as PNG"));
         };
-        let region = request.part.as_ref().and_then(Part::region_of_image);
+        let region = if let Some(Part::Image { region, .. }) = &request.part { region.as_deref() } else { None };
         let image = ImageSource { path, name, bytes: &bytes, info, inside: Some(number), revision };
         let mut section = show_image(cx, request, image, region, None)?;
         section.facts.size = size;

@@ -240,11 +240,6 @@ impl Part {
         !matches!(self, Self::Def(_) | Self::Cells { .. } | Self::Region { .. } | Self::Image { .. })
     }
 
-    /// The part that is wanted of an image in a document.
-    pub(super) fn region_of_image(&self) -> Option<&Self> {
-        if let Self::Image { region, .. } = self { region.as_deref() } else { None }
-    }
-
     /// The error for a file whose format has no such part.
     pub(super) fn unfit(&self, path: &impl fmt::Display, format: Format) -> ToolError {
         let (what, instead) = match format {
