@@ -14,6 +14,8 @@ pub struct Paragraph<'t> {
     pub number: usize,
     /// The level of a heading, from 1.
     pub heading: Option<u8>,
+    /// Its sign or number in a list, as `2.1 `, which its text has as well.
+    pub label: &'t str,
     /// One line, or several where it has line breaks or notes; without the last line end.
     pub text: &'t str,
     /// Whether a limit was reached, so that text is missing.
@@ -109,14 +111,14 @@ impl<'t> Flow<'t> {
             self.capture(prefix, text);
         } else if let Some(level) = heading.filter(|_| !is_empty) {
             let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-            self.emit(format!("{} {prefix}{text}", "#".repeat(usize::from(level.clamp(1, 6)))), heading);
+            self.emit(format!("{} {prefix}{text}", "#".repeat(usize::from(level.clamp(1, 6)))), heading, prefix);
         } else {
-            self.emit(if is_empty { String::new() } else { format!("{prefix}{text}") }, None);
+            self.emit(if is_empty { String::new() } else { format!("{prefix}{text}") }, None, prefix);
         }
     }
 
     /// Hands out a line and what follows it.
-    fn emit(&mut self, mut text: String, heading: Option<u8>) {
+    fn emit(&mut self, mut text: String, heading: Option<u8>, label: &str) {
         for after in self.after.drain(..) {
             text.extend((!text.is_empty()).then_some('\n'));
             text.push_str(&after);
@@ -127,7 +129,7 @@ impl<'t> Flow<'t> {
         }
         self.number += 1;
         if self.number >= self.first {
-            self.is_done = (self.take)(Paragraph { number: self.number, heading, text: &text, cut }).is_break();
+            self.is_done = (self.take)(Paragraph { number: self.number, heading, label, text: &text, cut }).is_break();
         }
     }
 
@@ -138,8 +140,8 @@ impl<'t> Flow<'t> {
     }
 
     fn capture(&mut self, prefix: &str, text: &str) {
-        let Line { captured, between, .. } = &mut self.line;
-        if !text.trim().is_empty() {
+        if !text.trim().is_empty() && self.hold(prefix.len() + 1) {
+            let Line { captured, between, .. } = &mut self.line;
             captured.extend((!captured.is_empty()).then_some(*between));
             captured.extend([prefix, text]);
         }
@@ -189,7 +191,7 @@ impl<'t> Flow<'t> {
             let _ = write!(row, " {} |", cell.replace('|', "\\|").replace('\n', "<br>").replace('\t', " "));
         }
         row.extend(is_first.then(|| format!("\n|{}", "---|".repeat(cells.len()))));
-        self.emit(row, None);
+        self.emit(row, None, "");
     }
 }
 

@@ -96,6 +96,8 @@ pub struct Heading {
     pub level: u8,
     /// Its text, without the signs of Markdown.
     pub text: String,
+    /// Its number, as `2.1 `, with which the text begins; empty where it has none.
+    pub label: String,
     /// The paragraph that it is.
     pub paragraph: usize,
 }
@@ -119,8 +121,11 @@ impl Outline {
         let wanted = text.trim().to_lowercase();
         let next = |level: u8, at: usize| self.headings[at + 1..].iter().find(|next| next.level <= level);
         let end = |next: Option<&Heading>| next.map_or(self.paragraphs + 1, |next| next.paragraph);
-        let is_wanted = |text: &str| text == wanted || text.split_once(". ").is_some_and(|(_, text)| text == wanted);
-        let found = self.headings.iter().enumerate().filter(|(_, heading)| is_wanted(&heading.text.to_lowercase()));
+        let is_wanted = |heading: &Heading| {
+            let (text, label) = (heading.text.to_lowercase(), heading.label.to_lowercase());
+            text == wanted || text.strip_prefix(&label) == Some(&wanted)
+        };
+        let found = self.headings.iter().enumerate().filter(|(_, heading)| is_wanted(heading));
         found.map(|(at, heading)| heading.paragraph..end(next(heading.level, at))).collect()
     }
 }
@@ -209,7 +214,8 @@ impl OfficeDocument<'_> {
             if let Some(level) = paragraph.heading.filter(|_| outline.headings.len() < MAX_HEADINGS) {
                 let text = paragraph.text.lines().next().unwrap_or_default().trim_start_matches('#').trim();
                 let text = text.chars().take(300).collect();
-                outline.headings.push(Heading { level, text, paragraph: paragraph.number });
+                let label = paragraph.label.to_owned();
+                outline.headings.push(Heading { level, text, label, paragraph: paragraph.number });
             }
             ControlFlow::Continue(())
         })?;

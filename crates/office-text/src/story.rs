@@ -19,8 +19,8 @@ use crate::{
 const MAX_BASES: usize = 16;
 const MAX_LEVELS: usize = 9;
 
-/// Where the numbers start of a level that shows none, as those of the headings that `LibreOffice` writes.
-const UNNUMBERED: u32 = u32::MAX;
+/// Characters of the text around a number: 17.9.11.
+const MAX_LABEL: usize = 255;
 
 /// The mark of text that Word does not show.
 const HIDDEN: &str = "hidden";
@@ -58,12 +58,22 @@ impl Style {
     }
 }
 
-/// Where the numbers of each level start, `None` for a level that has signs; and whether they follow those of the levels
-/// above, as in `3.1`.
-type Levels = [(Option<u32>, bool); MAX_LEVELS];
+/// A level of a list.
+#[derive(Clone, Default)]
+struct Level {
+    start: Option<u32>,
+    /// The kind of its numbers, as `lowerRoman`.
+    format: String,
+    /// What is before its items, as `%1.%2)`, where `%2` is the number of the second level.
+    text: Option<String>,
+    /// Whether it begins again where the list does.
+    restarts: bool,
+}
 
-/// The definition of a list, with which all of its lists count; its levels, and whether they begin again where it does.
-type List = (String, Levels, [bool; MAX_LEVELS]);
+type Levels = [Level; MAX_LEVELS];
+
+/// The definition of a list, with which all of its lists count; and its levels.
+type List = (String, Levels);
 
 impl Docx {
     pub(crate) fn open(package: &Package<'_>, main: &str) -> Result<Self> {
@@ -109,26 +119,26 @@ impl Docx {
         package.tags(part, &mut |tag| {
             let value = tag.text("val");
             let levels = self.lists.get_mut(&list).map(|list| &mut list.1).or_else(|| definitions.get_mut(&definition));
-            let start = levels.and_then(|levels| levels.get_mut(level));
-            match (tag.name(), start) {
+            let open = levels.and_then(|levels| levels.get_mut(level));
+            match (tag.name(), open) {
                 ("abstractNum", _) => {
                     definition = tag.text("abstractNumId");
-                    definitions.insert(definition.clone(), [(Some(1), false); MAX_LEVELS]);
+                    definitions.insert(definition.clone(), Levels::default());
                 }
                 ("num", _) => list = tag.text("numId"),
                 ("abstractNumId", _) => {
-                    let levels = definitions.get(&value).copied().unwrap_or_default();
-                    self.lists.insert(list.clone(), (value, levels, [false; MAX_LEVELS]));
+                    let levels = definitions.get(&value).cloned().unwrap_or_default();
+                    let texts =
+                        levels.iter().map(|level| level.format.len() + level.text.as_deref().unwrap_or("").len());
+                    // A list costs more than its tags say. The next read fails where this does.
+                    let _ = package.budget.hold(mem::size_of::<Levels>() + texts.sum::<usize>());
+                    self.lists.insert(list.clone(), (value, levels));
                 }
                 ("lvl" | "lvlOverride", _) => level = tag.number("ilvl").unwrap_or(MAX_LEVELS),
-                ("start", Some((start, _))) => *start = start.and(value.parse().ok()),
-                ("numFmt", Some((start, _))) if value == "bullet" => *start = None,
-                ("numFmt", Some((start, _))) if value == "none" => *start = Some(UNNUMBERED),
-                ("lvlText", Some((_, is_nested))) => *is_nested = value.matches('%').count() > 1,
-                ("startOverride", Some((start, _))) if *start != Some(UNNUMBERED) => {
-                    *start = start.and(value.parse().ok());
-                    self.lists.entry(list.clone()).and_modify(|list| list.2[level] = true);
-                }
+                ("start", Some(open)) => open.start = value.parse().ok(),
+                ("numFmt", Some(open)) => open.format = value,
+                ("lvlText", Some(open)) => open.text = Some(value.chars().take(MAX_LABEL).collect()),
+                ("startOverride", Some(open)) => (open.start, open.restarts) = (value.parse().ok(), true),
                 _ => {}
             }
         })
@@ -321,19 +331,32 @@ impl<'d, 't> Story<'d, 't> {
     }
 
     /// The sign or the number of the next item of a list.
-    fn sign(&mut self, id: &str, (definition, levels, restarts): &List, level: usize) -> String {
+    fn sign(&mut self, id: &str, (definition, levels): &List, level: usize) -> String {
         let numbers = self.at.counters.entry(definition.clone()).or_default();
         let begins = self.at.begun.insert(id.to_owned());
-        numbers.iter_mut().zip(restarts).for_each(|(number, again)| *number = number.filter(|_| !(begins && *again)));
+        numbers
+            .iter_mut()
+            .zip(levels)
+            .for_each(|(number, level)| *number = number.filter(|_| !(begins && level.restarts)));
         numbers[level + 1..].fill(None);
-        let (start, is_nested) = levels[level];
-        let number = numbers[level].map(|number| number.saturating_add(1)).or(start);
-        numbers[level] = number;
-        let above = numbers[..level].iter().zip(levels).filter_map(|(number, level)| number.or(level.0));
-        let above: String =
-            above.filter(|number| is_nested && *number != UNNUMBERED).map(|number| number.to_string() + ".").collect();
-        let sign = number.map_or_else(|| "- ".to_owned(), |number| format!("{above}{number}. "));
-        if number == Some(UNNUMBERED) { String::new() } else { sign }
+        let start = |level: &Level| level.start.unwrap_or(1);
+        let number = numbers[level].map_or(start(&levels[level]), |number| number.saturating_add(1));
+        numbers[level] = Some(number);
+        let Level { format, text, .. } = &levels[level];
+        let mut label = match (format.as_str(), text) {
+            ("bullet", _) => return "- ".to_owned(),
+            (_, Some(text)) => text.clone(),
+            ("none", None) => String::new(),
+            _ => format!("%{}.", level + 1),
+        };
+        for (at, (number, level)) in numbers.iter().zip(levels).enumerate() {
+            let number = numeral(&level.format, number.unwrap_or(start(level)));
+            label = label.replace(&format!("%{}", at + 1), &number);
+        }
+        // A long one before a million items is work. The next read fails where this does.
+        let _ = self.package.budget.inflate(label.len());
+        let label = label.trim_end();
+        if label.is_empty() { String::new() } else { format!("{label} ") }
     }
 
     fn note(&mut self, kind: &'static str, sign: &str, tag: &Tag<'_>) {
@@ -374,6 +397,32 @@ impl<'d, 't> Story<'d, 't> {
 fn by(what: &str, author: &str) -> String {
     let author: String = author.chars().take(100).collect();
     if author.is_empty() { what.to_owned() } else { format!("{what} by {author}") }
+}
+
+/// A number of a list in one of the forms of 17.18.59; in figures where it is none of those with letters.
+fn numeral(format: &str, number: u32) -> String {
+    const ROMAN: &str = "m cm d cd c xc l xl x ix v iv i";
+    const VALUES: [u32; 13] = [1000, 900, 500, 400, 100, 90, 50, 40, 10, 9, 5, 4, 1];
+    let (mut rest, mut roman) = (number, String::new());
+    match (format, number) {
+        ("none", _) => String::new(),
+        ("decimalZero", _) => format!("{number:02}"),
+        ("lowerRoman", 1..4000) => {
+            for (letters, value) in ROMAN.split(' ').zip(VALUES) {
+                roman.extend((0..rest / value).map(|_| letters));
+                rest %= value;
+            }
+            roman
+        }
+        // After z comes aa, and after it bb.
+        ("lowerLetter", 1..=780) => {
+            let letter = (b'a'..=b'z').nth((number as usize - 1) % 26).map_or('z', char::from);
+            letter.to_string().repeat((number as usize).div_ceil(26))
+        }
+        ("upperRoman", 1..4000) => numeral("lowerRoman", number).to_uppercase(),
+        ("upperLetter", 1..=780) => numeral("lowerLetter", number).to_uppercase(),
+        _ => number.to_string(),
+    }
 }
 
 /// A slide of a presentation.
@@ -428,4 +477,28 @@ fn read_shapes(package: &Package<'_>, part: &str, relationships: &Relationships)
     story.read(package.required_xml(part)?)?;
     let slide = story.at.slide;
     Ok(Slide { text, cut, ..slide })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_the_form_of_their_list() {
+        for (format, number, text) in [
+            ("decimal", 12, "12"),
+            ("decimalZero", 7, "07"),
+            ("none", 7, ""),
+            ("lowerRoman", 1994, "mcmxciv"),
+            ("upperRoman", 48, "XLVIII"),
+            ("upperRoman", 4000, "4000"),
+            ("lowerLetter", 26, "z"),
+            ("lowerLetter", 28, "bb"),
+            ("upperLetter", 780, &"Z".repeat(30)),
+            ("upperLetter", 0, "0"),
+            ("ideographDigital", 3, "3"),
+        ] {
+            assert_eq!(numeral(format, number), text, "{format} {number}");
+        }
+    }
 }

@@ -10,7 +10,10 @@ use crate::{
     budget::Result,
     number_format::NumberFormat,
     package::Package,
-    workbook::{CellText, MAX_COLUMNS, OfficeSheet, RowCollector, SheetRows, WantedCells, cell_place},
+    workbook::{
+        CellText, MAX_COLUMNS, OfficeSheet, RowCollector, SheetRows, WantedCells, cell_place, column_letters,
+        column_number,
+    },
     xml::{Node, Tag, Xml, character},
 };
 
@@ -20,7 +23,7 @@ const MAX_COUNTED: u64 = 160 << 20;
 /// Bytes of the text of one cell that are kept: four for each of the 32,767 characters that Excel takes.
 const MAX_CELL: usize = 128 << 10;
 
-/// Bytes of the strings that the rows of one answer share.
+/// Bytes of the strings that the rows of one answer share, and of such formulas.
 const MAX_STRINGS: usize = 16 << 20;
 
 pub(crate) struct Xlsx {
@@ -126,6 +129,9 @@ struct Place {
     wanted_strings: BTreeSet<u32>,
     strings: HashMap<u32, String>,
     strings_size: usize,
+    /// Formulas that several cells share, with row and column of the cell that has it.
+    formulas: HashMap<u32, (u32, u32, String)>,
+    formulas_size: usize,
 }
 
 /// Reads the cells of a sheet, and the strings that they share.
@@ -151,7 +157,8 @@ impl SheetReader<'_> {
                     "row" => {
                         self.at.row = tag.number("r").unwrap_or(self.at.row.saturating_add(1));
                         self.at.cell.column = 0;
-                        if self.at.row < first && tag.is_plain() {
+                        // Cells before it may have the formulas that those after it share.
+                        if self.at.row < first && tag.is_plain() && !formulas {
                             let is_first = |tag: &[u8]| {
                                 self.at.row = row_number(tag).unwrap_or(self.at.row.saturating_add(1));
                                 self.at.row >= first
@@ -202,6 +209,7 @@ impl SheetReader<'_> {
                 Node::End(tag) => match tag.local_name().into_inner() {
                     "v" | "t" | "f" => (is_value, is_formula) = (false, false),
                     "c" => {
+                        self.share_formula();
                         let text = self.cell_text().filter(|_| self.at.cell.is_wanted);
                         if text.is_some_and(|text| !self.rows.push(self.at.row, self.at.cell.column, text)) {
                             break;
@@ -226,6 +234,19 @@ impl SheetReader<'_> {
         }
     }
 
+    /// Gives the cell the formula that it shares, or keeps its own for others.
+    fn share_formula(&mut self) {
+        let Place { row, cell, formulas, formulas_size, .. } = &mut self.at;
+        let (Some(at), Some(formula)) = (cell.shared, &mut cell.formula) else { return };
+        if !formula.is_empty() && *formulas_size + formula.len() < MAX_STRINGS {
+            *formulas_size += formula.len() + 100;
+            formulas.insert(at, (*row, cell.column, formula.clone()));
+        } else if let Some((its_row, its_column, shared)) = formulas.get(&at).filter(|_| cell.is_wanted) {
+            let by = |to: u32, from: u32| i64::from(to) - i64::from(from);
+            *formula = moved(shared, by(*row, *its_row), by(cell.column, *its_column));
+        }
+    }
+
     /// True once they are too long.
     fn end_string(&mut self) -> bool {
         if self.at.cell.is_wanted {
@@ -241,10 +262,12 @@ impl SheetReader<'_> {
     /// The text of the cell; `None` for an empty one.
     fn cell_text(&self) -> Option<CellText> {
         let Cell { style, kind, value, formula, shared, .. } = &self.at.cell;
-        // How the references of a shared one move is not worked out here; one of several cells of an array has no text.
-        let shared = shared.map(|at| format!(" (shared formula {at})")).unwrap_or_default();
-        if let Some(formula) = formula.as_ref().map(|formula| formula.clone() + &shared).filter(|all| !all.is_empty()) {
-            return Some(CellText::Own(format!("={}", formula.trim_start())));
+        match (formula, shared) {
+            (Some(formula), _) if !formula.is_empty() => return Some(CellText::Own(format!("={formula}"))),
+            // The cell that has it is missing, or it is too long.
+            (Some(_), Some(at)) => return Some(CellText::Own(format!("=(shared formula {at})"))),
+            // One of several cells of an array has no text.
+            _ => {}
         }
         let number = value.trim().parse::<f64>();
         Some(CellText::Own(match (kind.as_str(), number) {
@@ -259,6 +282,48 @@ impl SheetReader<'_> {
             _ => value.clone(),
         }))
     }
+}
+
+/// A formula, as the cell so many rows and columns further has it: only what has a `$` stays (18.3.1.40).
+fn moved(formula: &str, rows: i64, columns: i64) -> String {
+    let (mut found, mut rest) = (String::new(), formula);
+    while let Some(first) = rest.chars().next() {
+        // A text, the name of a sheet or of the column of a table up to its end; a word; or one sign.
+        let end = match first {
+            '"' | '\'' => rest[1..].find(first).map(|at| at + 2),
+            '[' => rest.find(']').map(|at| at + 1),
+            _ => rest.find(|sign: char| !(sign.is_alphanumeric() || matches!(sign, '$' | '_' | '.' | '\\'))),
+        };
+        let (word, after) = rest.split_at(end.unwrap_or(rest.len()).max(first.len_utf8()));
+        let is_range = found.ends_with(':') || after.starts_with(':');
+        let cell = moved_cell(word, is_range, rows, columns).filter(|_| !after.starts_with(['(', '!']));
+        found.push_str(cell.as_deref().unwrap_or(word));
+        rest = after;
+    }
+    found
+}
+
+/// A reference to one cell, as `$B7`, or a side of a range of whole columns or rows; `None` for another word.
+fn moved_cell(word: &str, is_range: bool, rows: i64, columns: i64) -> Option<String> {
+    let (name, row) = word.split_at(word.trim_end_matches(|sign: char| sign.is_ascii_digit()).len());
+    let (letters, fixed_row) = name.strip_suffix('$').map_or((name, ""), |letters| (letters, "$"));
+    let (letters, fixed_column) = letters.strip_prefix('$').map_or((letters, ""), |letters| (letters, "$"));
+    if letters.is_empty() && row.is_empty() || !is_range && (letters.is_empty() || row.is_empty()) {
+        return None;
+    }
+    let to = |number: u32, by: i64, fixed: &str, last: u32| {
+        let moved = i64::from(number) + if fixed.is_empty() { by } else { 0 };
+        u32::try_from(moved).ok().filter(|moved| (1..=last).contains(moved))
+    };
+    let (mut column, mut number) = (Some(String::new()), Some(String::new()));
+    if !letters.is_empty() {
+        column = to(column_number(letters)?, columns, fixed_column, MAX_COLUMNS).map(column_letters);
+    }
+    if !row.is_empty() {
+        number = to(row.parse().ok()?, rows, fixed_row, u32::MAX).map(|row| row.to_string());
+    }
+    let moved = |(column, row)| format!("{fixed_column}{column}{fixed_row}{row}");
+    Some(column.zip(number).map_or_else(|| "#REF!".to_owned(), moved))
 }
 
 /// Text without the escapes of characters that XML does not take, as `_x000D_`: 22.9.2.19.
@@ -284,6 +349,22 @@ fn row_number(tag: &[u8]) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_shared_formula_moves_with_its_cell() {
+        for (formula, found) in [
+            ("A1+B$1*$C1-$D$1", "B3+C$1*$C3-$D$1"),
+            ("SUM(a1:Z9)&\"A1 \"\"B1\"&'A1 b'!A1", "SUM(B3:AA11)&\"A1 \"\"B1\"&'A1 b'!B3"),
+            ("LOG10(A1)+Q1!B2+Sales[A1]+tax_2", "LOG10(B3)+Q1!C4+Sales[A1]+tax_2"),
+            ("ä+é1+1.5E3*\"", "ä+é1+1.5E3*\""),
+            ("XFD1", "#REF!"),
+            ("SUM(A:$B)+SUM($1:3)*2+ab", "SUM(B:$B)+SUM($1:5)*2+ab"),
+            ("", ""),
+        ] {
+            assert_eq!(moved(formula, 2, 1), found);
+        }
+        assert_eq!(moved("A2+A$1", -2, 0), "#REF!+A$1");
+    }
 
     #[test]
     fn rows_are_known_by_their_numbers() {

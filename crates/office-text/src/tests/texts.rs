@@ -23,7 +23,9 @@ const NUMBERING: &str = "<w:numbering xmlns:w='w'>
     <w:abstractNum w:abstractNumId='7'><w:lvl w:ilvl='0'><w:start w:val='3'/><w:numFmt w:val='decimal'/></w:lvl>
       <w:lvl w:ilvl='1'><w:start w:val='1'/><w:numFmt w:val='bullet'/></w:lvl></w:abstractNum>
     <w:abstractNum w:abstractNumId='8'><w:lvl w:ilvl='0'><w:start w:val='1'/><w:numFmt w:val='none'/></w:lvl></w:abstractNum>
-    <w:abstractNum w:abstractNumId='9'><w:lvl w:ilvl='0'/><w:lvl w:ilvl='1'><w:lvlText w:val='%1.%2'/></w:lvl></w:abstractNum>
+    <w:abstractNum w:abstractNumId='9'><w:lvl w:ilvl='0'/><w:lvl w:ilvl='1'><w:lvlText w:val='%1.%2'/></w:lvl>
+      <w:lvl w:ilvl='2'><w:numFmt w:val='lowerLetter'/><w:lvlText w:val='(%3)'/></w:lvl>
+      <w:lvl w:ilvl='3'><w:numFmt w:val='upperRoman'/><w:lvlText w:val='%2-%3 %4 '/></w:lvl></w:abstractNum>
     <w:num w:numId='1'><w:abstractNumId w:val='7'/></w:num>
     <w:num w:numId='2'><w:abstractNumId w:val='7'/></w:num>
     <w:num w:numId='3'><w:abstractNumId w:val='7'/><w:lvlOverride w:ilvl='0'><w:startOverride w:val='1'/></w:lvlOverride></w:num>
@@ -55,7 +57,8 @@ fn headings_are_those_of_their_styles() {
     let found = paragraphs(&bytes).unwrap();
     assert_eq!(found, ["# Report", "# One", "## One.One & more", "text", "# Two", "a\tb\nc"]);
     let outline = open(&bytes, |document| document.outline()).unwrap();
-    let heading = |level, text: &str, paragraph| Heading { level, text: text.to_owned(), paragraph };
+    let heading =
+        |level, text: &str, paragraph| Heading { level, text: text.to_owned(), label: String::new(), paragraph };
     let headings =
         vec![heading(1, "Report", 1), heading(1, "One", 2), heading(2, "One.One & more", 3), heading(1, "Two", 5)];
     assert_eq!(outline, Outline { paragraphs: 6, headings });
@@ -82,18 +85,36 @@ fn lists_have_their_signs_and_numbers() {
         p("H1", "l"),
         item(5, 1, "m"),
         item(5, 1, "n"),
+        item(5, 2, "o"),
+        item(5, 2, "p"),
+        item(5, 3, "q"),
     ];
     let bytes = docx(&body.concat(), &[("styles", STYLES), ("numbering", NUMBERING)]);
     // What begins again takes the other lists of its definition with it, as Word and LibreOffice have it.
     let found = [
-        "3. a", "  - b", "4. c", "1. d", "2. e", "3. f", "g", "h", "4. i", "j", "# 1. k", "# 2. l", "  2.1. m",
-        "  2.2. n",
+        "3. a",
+        "  - b",
+        "4. c",
+        "1. d",
+        "2. e",
+        "3. f",
+        "g",
+        "h",
+        "4. i",
+        "j",
+        "# 1. k",
+        "# 2. l",
+        "  2.1 m",
+        "  2.2 n",
+        "    (a) o",
+        "    (b) p",
+        "      2-b I q",
     ];
     assert_eq!(paragraphs(&bytes).unwrap(), found);
     let outline = open(&bytes, |document| document.outline()).unwrap();
     assert_eq!(outline.headings[1].text, "2. l");
     for text in ["2. L", "l"] {
-        assert_eq!(outline.sections(text).first(), Some(&(12..15)));
+        assert_eq!(outline.sections(text).first(), Some(&(12..18)));
     }
 }
 
