@@ -115,10 +115,10 @@ pub struct Outline {
 const MAX_HEADINGS: usize = 10_000;
 
 impl Outline {
-    /// The paragraphs of each section whose heading is `text`, in either case of letters and with its number or without, from
-    /// the heading to the next of its level or above.
+    /// The paragraphs of each section whose heading is `text`, in either case of letters, with its number or without and with
+    /// the signs of Markdown or without, from the heading to the next of its level or above.
     pub fn sections(&self, text: &str) -> Vec<Range<usize>> {
-        let wanted = text.trim().to_lowercase();
+        let wanted = text.trim_start_matches(['#', ' ']).trim().to_lowercase();
         let next = |level: u8, at: usize| self.headings[at + 1..].iter().find(|next| next.level <= level);
         let end = |next: Option<&Heading>| next.map_or(self.paragraphs + 1, |next| next.paragraph);
         let is_wanted = |heading: &Heading| {

@@ -184,7 +184,7 @@ impl Shown {
             (OfficeKind::Text, Some(Part::Paragraphs { first, last })) => {
                 return self.read_paragraphs(document, (*first, *last));
             }
-            (OfficeKind::Text, Some(Part::Section(heading))) => {
+            (OfficeKind::Text, Some(Part::Section(heading) | Part::Heading(heading))) => {
                 return match self.section_named(&document.outline()?, heading) {
                     Ok(range) => self.read_paragraphs(document, range),
                     Err(error) => Ok(Some(error)),
@@ -192,6 +192,9 @@ impl Shown {
             }
             (OfficeKind::Workbook, None) => return self.read_workbook(document, None),
             (OfficeKind::Workbook, Some(Part::Sheet(part))) => return self.read_workbook(document, Some(part)),
+            (OfficeKind::Workbook, Some(Part::Heading(name))) => {
+                return self.read_workbook(document, Some(&SheetPart::parse(name)));
+            }
             (OfficeKind::Presentation, None) => return self.read_slides(document, ALL),
             (OfficeKind::Presentation, Some(Part::Slides { first, last })) => {
                 return self.read_slides(document, (*first, *last));

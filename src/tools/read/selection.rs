@@ -131,12 +131,19 @@ pub(super) enum Part {
     Paragraphs { first: usize, last: usize },
     /// The section of a Word document with this heading.
     Section(String),
+    /// A text in no other form: a heading of a Word document, a sheet of a workbook, and an error elsewhere.
+    Heading(String),
     /// Rows of a sheet of an Excel workbook.
     Sheet(SheetPart),
     /// Slides of a `PowerPoint` presentation.
     Slides { first: usize, last: usize },
     /// An image in a document, by its number, and its region where not all of it is wanted.
     Image { number: usize, region: Option<Box<Part>> },
+}
+
+/// The error for a `part` that is none.
+fn invalid(text: &str, why: &str) -> ToolError {
+    ToolError::invalid(format!("`part` is not valid: {text:?}{why}")).hint(format!("use {FORMS}"))
 }
 
 /// Cells of a sheet, whose rows count from 1.
@@ -156,7 +163,7 @@ const LAST_COLUMN: &str = "XFD";
 
 impl SheetPart {
     /// `NAME rows 1-200 columns A-F formulas`: what follows the name is taken from the end, in any order.
-    fn parse(text: &str) -> Self {
+    pub(super) fn parse(text: &str) -> Self {
         let mut part = Self { name: text.to_owned(), ..Self::default() };
         loop {
             part.name.truncate(part.name.trim_end_matches([',', ' ']).len());
@@ -205,10 +212,7 @@ impl Part {
     /// `invalid_input`, which names the value and the forms there are.
     pub(super) fn parse(text: &str) -> Result<Self, ToolError> {
         let text = text.trim();
-        let wrong = |why: &str| {
-            let why = if why.is_empty() { String::new() } else { format!(": {why}") };
-            ToolError::invalid(format!("`part` is not valid: {text:?}{why}")).hint(format!("use {FORMS}"))
-        };
+        let wrong = |why: &str| invalid(text, &format!(": {why}"));
         let end = text.find(|character: char| !character.is_ascii_alphabetic()).unwrap_or(text.len());
         let (form, rest) = text.split_at(end);
         // `pages: 3` and `pages=3` mean the same; a name may begin with such a sign.
@@ -231,7 +235,8 @@ impl Part {
             _ if text.split_whitespace().count() > 1 && is_definition(&form.to_ascii_lowercase()) => {
                 Ok(Self::Def(definition(text).to_owned()))
             }
-            _ => Err(wrong("")),
+            _ if text.is_empty() => Err(invalid(text, "")),
+            _ => Ok(Self::Heading(text.to_owned())),
         }
     }
 
@@ -264,6 +269,7 @@ impl Part {
             Self::Region { .. } => "images",
             Self::Columns { .. } => "text files",
             Self::Paragraphs { .. } | Self::Section(_) => "Word documents",
+            Self::Heading(text) => return invalid(text, ""),
             Self::Sheet(_) => "Excel workbooks",
             Self::Slides { .. } => "PowerPoint presentations",
             Self::Image { .. } => "Office documents",
@@ -296,6 +302,7 @@ impl fmt::Display for Part {
             Self::Paragraphs { first, last } => range(f, "paragraphs", first, last),
             Self::Slides { first, last } => range(f, "slides", first, last),
             Self::Section(heading) => write!(f, "section {heading}"),
+            Self::Heading(text) => f.write_str(text),
             Self::Image { number, region: None } => write!(f, "image {number}"),
             Self::Image { number, region: Some(region) } => write!(f, "image {number} {region}"),
         }
@@ -483,7 +490,6 @@ mod part_tests {
     fn invalid_part_is_named_with_the_valid_forms() {
         for (text, said) in [
             ("", "is not valid: \"\"\n"),
-            ("lines 3-5", "is not valid: \"lines 3-5\"\n"),
             ("def", "the name of a definition is missing"),
             ("pages 0-5", "pages count from 1"),
             ("pages 5-3", "pages 5-3 end before they start"),
@@ -502,6 +508,8 @@ mod part_tests {
     fn a_part_that_a_file_does_not_have_names_what_fits() {
         let error = Part::Pages { first: 1, last: 2 }.unfit(&"a.txt", Format::Text).text();
         assert!(error.starts_with("part pages 1-2 is for PDF files; a.txt is a text file\n\nhint: use "), "{error}");
+        let error = Part::parse("lines 3-5").expect("a heading").unfit(&"a.txt", Format::Text).text();
+        assert!(error.starts_with("`part` is not valid: \"lines 3-5\"\n\nhint: use "), "{error}");
     }
 
     #[test]
