@@ -18,7 +18,7 @@ pub enum OfficeError {
     #[error("{0}, which is not supported; saved as {1} it can be read")]
     Format(&'static str, &'static str),
     /// A file of another kind.
-    #[error("no Word, Excel or PowerPoint file")]
+    #[error("no Word, Excel, PowerPoint or OpenDocument file")]
     NoDocument,
     /// More work or memory than one document may cost.
     #[error("too large: {0}")]

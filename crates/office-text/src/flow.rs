@@ -58,13 +58,16 @@ pub(crate) struct Flow<'t> {
     cut: bool,
     /// Marks of the text that comes: `inserted by A`, `hidden`.
     pub(crate) marks: Vec<String>,
+    /// Footnotes and endnotes so far.
+    notes: [usize; 2],
 }
 
 impl<'t> Flow<'t> {
     pub(crate) fn new(first: usize, take: &'t mut TakeParagraph<'t>) -> Self {
         let (around, tables, after, marks) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let line = Line::default();
-        Self { take, first, number: 0, is_done: false, line, around, tables, after, held: 0, cut: false, marks }
+        let notes = [0; 2];
+        Self { take, first, number: 0, is_done: false, line, around, tables, after, held: 0, cut: false, marks, notes }
     }
 
     /// Whether so many bytes more may be held.
@@ -153,6 +156,16 @@ impl<'t> Flow<'t> {
         mem::replace(&mut self.line, self.around.pop().unwrap_or_default()).captured
     }
 
+    /// Adds the reference to the next note of a kind, and gives it: `[^1]`, or `[^e1]` for an endnote.
+    pub(crate) fn reference(&mut self, kind: &str) -> String {
+        let is_end = kind == "endnote";
+        let count = &mut self.notes[usize::from(is_end)];
+        *count += 1;
+        let label = format!("[^{}{count}]", if is_end { "e" } else { "" });
+        self.push(&label);
+        label
+    }
+
     /// Adds a note or a text box, which follows the paragraph.
     pub(crate) fn push_after(&mut self, text: String) {
         if !text.is_empty() && self.hold(text.len() + 24) {
@@ -160,18 +173,19 @@ impl<'t> Flow<'t> {
         }
     }
 
-    /// Ends the cell that [`begin_capture`](Self::begin_capture) began, which is `columns` wide; a cell of none is part of
-    /// another one.
-    pub(crate) fn end_cell(&mut self, columns: usize) {
+    /// Ends the cell that [`begin_capture`](Self::begin_capture) began, which is `columns` wide or repeated as often; a cell of
+    /// none is part of another one.
+    pub(crate) fn end_cell(&mut self, columns: usize, is_repeated: bool) {
         let text = self.end_capture();
+        let more = if is_repeated { text.clone() } else { String::new() };
         // Word has at most 63 columns.
         let columns = columns.min(100);
-        if self.hold(columns * 24)
+        if self.hold(columns * (24 + more.len()))
             && columns > 0
             && let Some(table) = self.tables.last_mut()
         {
             table.cells.push(text);
-            table.cells.extend((1..columns).map(|_| String::new()));
+            table.cells.extend((1..columns).map(|_| more.clone()));
         }
     }
 

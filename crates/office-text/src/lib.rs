@@ -1,4 +1,4 @@
-//! The text of Word, Excel and `PowerPoint` files, part by part.
+//! The text of Word, Excel, `PowerPoint` and `OpenDocument` files, part by part.
 //!
 //! A file is hostile until it has been read: every length, count and reference in it is a claim. A document is read as a
 //! stream from the start of a part to the last paragraph, row or slide that is wanted; what is inflated, what is kept and
@@ -13,12 +13,13 @@
 //!
 //! # Map
 //! Bytes to elements: `package` (parts, relationships, images), `xml`. Word and `PowerPoint`: `story` (what elements mean),
-//! `flow` (paragraphs, lists and tables as Markdown). Excel: `xlsx`, `workbook` (the rows that are wanted), `number_format`
-//! (dates). All work counts against the `budget`.
+//! `styles` (with the numbers of lists), `flow` (paragraphs, lists and tables as Markdown). Excel: `xlsx`, `workbook` (the rows
+//! that are wanted), `number_format` (dates). `OpenDocument`: `odf` for texts and slides, `ods` for sheets. All work counts
+//! against the `budget`.
 //!
 //! # Limits
 //! No layout, headers and footers, text of charts, pivot tables or comments on cells and slides. Parts must be UTF-8.
-//! `OpenDocument` is named and not read.
+//! Flat XML and drawings of `OpenDocument` are not read.
 //!
 //! ```
 //! use std::io::Cursor;
@@ -34,8 +35,11 @@
 mod budget;
 mod flow;
 mod number_format;
+mod odf;
+mod ods;
 mod package;
 mod story;
+mod styles;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 mod workbook;
@@ -51,6 +55,7 @@ use std::{
 
 use budget::Budget;
 use flow::{Flow, TakeParagraph};
+use odf::Odf;
 use package::{OfficeImage, Package, Source};
 use story::{Docx, Story, read_slide, slide_parts};
 use workbook::SheetRows;
@@ -81,6 +86,7 @@ enum Content {
     Workbook(Xlsx),
     /// The parts of its slides.
     Presentation(Vec<String>),
+    OpenDocument(Odf),
 }
 
 /// An open document, whose parts are read when they are asked for.
@@ -162,8 +168,8 @@ pub fn with_document<T>(
 
 impl Content {
     fn of(package: &Package<'_>) -> Result<Self, OfficeError> {
-        if package.xml("mimetype")?.is_some() && package.xml("content.xml")?.is_some() {
-            return Err(OfficeError::Format("in an OpenDocument format", ".docx, .xlsx or .pptx"));
+        if let Some(odf) = Odf::open(package)? {
+            return Ok(Self::OpenDocument(odf));
         }
         let main = package.relationships("")?.of_type("officeDocument");
         if main.is_empty() {
@@ -189,10 +195,11 @@ impl Content {
 impl OfficeDocument<'_> {
     /// Whether it is a text, a workbook or a presentation.
     pub fn kind(&self) -> OfficeKind {
-        match self.content {
+        match &self.content {
             Content::Text(_) => OfficeKind::Text,
             Content::Workbook(_) => OfficeKind::Workbook,
             Content::Presentation(_) => OfficeKind::Presentation,
+            Content::OpenDocument(odf) => odf.kind,
         }
     }
 
@@ -201,9 +208,15 @@ impl OfficeDocument<'_> {
     /// # Errors
     /// What is wrong with the file after what was handed out.
     pub fn paragraphs(&self, first: usize, take: &mut TakeParagraph<'_>) -> Result<(), OfficeError> {
-        let Content::Text(docx) = &self.content else { return Ok(()) };
         let flow = Flow::new(first, take);
-        Story::new(docx, &self.package, &docx.relationships, flow).read(self.package.required_xml(&docx.main)?)
+        match &self.content {
+            Content::Text(docx) => {
+                let mut story = Story::new(docx, &self.package, &docx.relationships, flow);
+                story.read(self.package.required_xml(&docx.main)?)
+            }
+            Content::OpenDocument(odf) if odf.kind == OfficeKind::Text => odf.paragraphs(&self.package, flow),
+            _ => Ok(()),
+        }
     }
 
     /// The paragraphs and headings of a text.
@@ -224,26 +237,44 @@ impl OfficeDocument<'_> {
 
     /// The sheets of a workbook, in the order of their tabs.
     pub fn sheets(&self) -> Result<Vec<OfficeSheet>, OfficeError> {
-        let Content::Workbook(xlsx) = &self.content else { return Ok(Vec::new()) };
-        xlsx.sheets(&self.package)
+        match &self.content {
+            Content::Workbook(xlsx) => xlsx.sheets(&self.package),
+            Content::OpenDocument(odf) if odf.kind == OfficeKind::Workbook => ods::sheets(odf, &self.package),
+            _ => Ok(Vec::new()),
+        }
     }
 
     /// Rows of a sheet, which counts from 1.
     pub fn rows(&self, sheet: usize, wanted: &WantedCells) -> Result<SheetRows, OfficeError> {
-        let Content::Workbook(xlsx) = &self.content else { return Ok(SheetRows::default()) };
-        xlsx.rows(&self.package, sheet, *wanted)
+        match &self.content {
+            Content::Workbook(xlsx) => xlsx.rows(&self.package, sheet, *wanted),
+            Content::OpenDocument(odf) if odf.kind == OfficeKind::Workbook => {
+                ods::rows(odf, &self.package, sheet, *wanted)
+            }
+            _ => Ok(SheetRows::default()),
+        }
     }
 
     /// How many slides a presentation has.
     pub fn slide_count(&self) -> usize {
-        if let Content::Presentation(slides) = &self.content { slides.len() } else { 0 }
+        match &self.content {
+            Content::Presentation(slides) => slides.len(),
+            Content::OpenDocument(odf) if odf.kind == OfficeKind::Presentation => odf.items.len(),
+            _ => 0,
+        }
     }
 
     /// A slide of a presentation, which counts from 1.
     pub fn slide(&self, number: usize) -> Result<Slide, OfficeError> {
-        let Content::Presentation(slides) = &self.content else { return Ok(Slide::default()) };
-        let part = slides.get(number.wrapping_sub(1)).ok_or_else(|| OfficeError::Missing(format!("slide {number}")))?;
-        read_slide(&self.package, part)
+        let at = number.wrapping_sub(1);
+        if at >= self.slide_count() {
+            return Err(OfficeError::Missing(format!("slide {number}")));
+        }
+        match &self.content {
+            Content::Presentation(slides) => read_slide(&self.package, &slides[at]),
+            Content::OpenDocument(odf) => odf.slide(&self.package, at),
+            _ => Ok(Slide::default()),
+        }
     }
 
     /// The images in the document; texts name them by their number here, counted from 1.

@@ -107,7 +107,7 @@ impl<'a> Package<'a> {
             let key = name.replace('\\', "/").to_lowercase();
             budget.hold(key.len() * 2)?;
             let method = if entry.flags().is_encrypted() { CompressionMethod::AES } else { entry.compression_method() };
-            if key.contains("/media/") && !key.ends_with('/') {
+            if (key.contains("/media/") || key.starts_with("pictures/")) && !key.ends_with('/') {
                 let name = name.rsplit(['/', '\\']).next().unwrap_or_default().to_owned();
                 images.push(OfficeImage { name, size: entry.uncompressed_size_hint(), part: key.clone() });
             }

@@ -2,8 +2,8 @@
 //! part 1, clauses 17 and 21. Their elements for paragraphs and tables have the same names.
 
 use std::{
-    collections::{HashMap, HashSet},
-    iter, mem,
+    collections::HashMap,
+    mem,
     ops::ControlFlow::{Break, Continue},
 };
 
@@ -12,38 +12,18 @@ use crate::{
     budget::Result,
     flow::{Flow, MAX_HELD, Table},
     package::{Package, Relationships},
+    styles::{HIDDEN, Levels, MAX_LABEL, MAX_LEVELS, Numbers, Style, Styles, by},
     xml::{Node, Tag, Xml, character},
 };
-
-/// Styles that are based on each other, of which Word makes no more than ten; and levels of a list, of which it has nine.
-const MAX_BASES: usize = 16;
-const MAX_LEVELS: usize = 9;
-
-/// Characters of the text around a number: 17.9.11.
-const MAX_LABEL: usize = 255;
-
-/// The mark of text that Word does not show.
-const HIDDEN: &str = "hidden";
 
 /// Styles, lists and notes, which are known before the text is read.
 #[derive(Default)]
 pub(crate) struct Docx {
     pub(crate) main: String,
     pub(crate) relationships: Relationships,
-    styles: HashMap<String, Style>,
-    lists: HashMap<String, List>,
+    styles: Styles,
     /// Author and text of notes and comments, by their kind and identifier, as `footnote 2`.
     notes: HashMap<String, (String, String)>,
-}
-
-/// A style, or a paragraph, which may have what a style has.
-#[derive(Default)]
-struct Style {
-    based_on: String,
-    /// The level of a heading, from 0; 9 is body text.
-    outline: Option<u8>,
-    list: Option<String>,
-    level: Option<usize>,
 }
 
 impl Style {
@@ -57,23 +37,6 @@ impl Style {
         }
     }
 }
-
-/// A level of a list.
-#[derive(Clone, Default)]
-struct Level {
-    start: Option<u32>,
-    /// The kind of its numbers, as `lowerRoman`.
-    format: String,
-    /// What is before its items, as `%1.%2)`, where `%2` is the number of the second level.
-    text: Option<String>,
-    /// Whether it begins again where the list does.
-    restarts: bool,
-}
-
-type Levels = [Level; MAX_LEVELS];
-
-/// The definition of a list, with which all of its lists count; and its levels.
-type List = (String, Levels);
 
 impl Docx {
     pub(crate) fn open(package: &Package<'_>, main: &str) -> Result<Self> {
@@ -99,16 +62,16 @@ impl Docx {
         package.tags(part, &mut |tag| match tag.name() {
             "style" => {
                 id = tag.text("styleId");
-                self.styles.insert(id.clone(), Style::default());
+                self.styles.named.insert(id.clone(), Style::default());
             }
             // Names of built-in styles are English in every language of Word; `outlineLvl` may be missing.
             "name" => {
                 let name = tag.text("val").to_lowercase();
                 let level = name.strip_prefix("heading ").and_then(|level| level.parse::<u8>().ok()?.checked_sub(1));
                 let level = if name == "title" { Some(0) } else { level };
-                self.styles.entry(id.clone()).and_modify(|style| style.outline = style.outline.or(level));
+                self.styles.named.entry(id.clone()).and_modify(|style| style.outline = style.outline.or(level));
             }
-            _ => drop(self.styles.entry(id.clone()).and_modify(|style| style.set(tag))),
+            _ => drop(self.styles.named.entry(id.clone()).and_modify(|style| style.set(tag))),
         })
     }
 
@@ -118,7 +81,8 @@ impl Docx {
         let (mut definition, mut list, mut level) = (String::new(), String::new(), 0);
         package.tags(part, &mut |tag| {
             let value = tag.text("val");
-            let levels = self.lists.get_mut(&list).map(|list| &mut list.1).or_else(|| definitions.get_mut(&definition));
+            let levels =
+                self.styles.lists.get_mut(&list).map(|list| &mut list.1).or_else(|| definitions.get_mut(&definition));
             let open = levels.and_then(|levels| levels.get_mut(level));
             match (tag.name(), open) {
                 ("abstractNum", _) => {
@@ -129,10 +93,10 @@ impl Docx {
                 ("abstractNumId", _) => {
                     let levels = definitions.get(&value).cloned().unwrap_or_default();
                     let texts =
-                        levels.iter().map(|level| level.format.len() + level.text.as_deref().unwrap_or("").len());
+                        levels.iter().map(|level| level.format.len() + level.text.as_ref().map_or(0, String::len));
                     // A list costs more than its tags say. The next read fails where this does.
                     let _ = package.budget.hold(mem::size_of::<Levels>() + texts.sum::<usize>());
-                    self.lists.insert(list.clone(), (value, levels));
+                    self.styles.lists.insert(list.clone(), (value, levels));
                 }
                 ("lvl" | "lvlOverride", _) => level = tag.number("ilvl").unwrap_or(MAX_LEVELS),
                 ("start", Some(open)) => open.start = value.parse().ok(),
@@ -143,19 +107,12 @@ impl Docx {
             }
         })
     }
-
-    /// The first answer of a style and those it is based on.
-    fn inherited<'s, T>(&'s self, style: &'s Style, find: impl Fn(&Style) -> Option<T>) -> Option<T> {
-        iter::successors(Some(style), |style| self.styles.get(&style.based_on)).take(MAX_BASES).find_map(find)
-    }
 }
 
 /// Where the reading of a part is.
 #[derive(Default)]
 struct Place {
-    counters: HashMap<String, [Option<u32>; MAX_LEVELS]>,
-    /// Lists that have begun.
-    begun: HashSet<String>,
+    numbers: Numbers,
     paragraphs: Vec<Style>,
     /// Elements of properties that are open.
     properties: usize,
@@ -164,8 +121,6 @@ struct Place {
     columns: usize,
     /// The description of an image.
     alt: String,
-    /// References to notes so far, by their kind.
-    references: HashMap<&'static str, usize>,
     /// The note that is read, and its author.
     note: (String, String),
     is_title: bool,
@@ -249,8 +204,8 @@ impl<'d, 't> Story<'d, 't> {
             "symEx" => self.flow.push(&character(&tag.text("char")).map(String::from).unwrap_or_default()),
             "ins" | "moveTo" => self.flow.marks.push(by("inserted", &tag.text("author"))),
             "del" | "moveFrom" => self.flow.marks.push(by("deleted", &tag.text("author"))),
-            "footnoteReference" => self.note("footnote", "^", tag),
-            "endnoteReference" => self.note("endnote", "^e", tag),
+            "footnoteReference" => self.note("footnote", tag),
+            "endnoteReference" => self.note("endnote", tag),
             "commentReference" => {
                 if let Some((author, text)) = self.find_note("comment", tag) {
                     self.flow.push(&format!("[{}: {text}]", by("comment", author)));
@@ -296,7 +251,7 @@ impl<'d, 't> Story<'d, 't> {
             }
             "tbl" => drop(self.flow.tables.pop()),
             "tr" => self.flow.end_row(),
-            "tc" => self.flow.end_cell(self.at.columns),
+            "tc" => self.flow.end_cell(self.at.columns, false),
             "footnote" | "endnote" | "comment" => {
                 let text = self.flow.end_capture();
                 self.flow.release();
@@ -316,54 +271,25 @@ impl<'d, 't> Story<'d, 't> {
     fn end_paragraph(&mut self) {
         let open = self.at.paragraphs.pop().unwrap_or_default();
         let heading =
-            self.docx.inherited(&open, |style| style.outline).filter(|level| *level < 9).map(|level| level + 1);
-        let level = self.docx.inherited(&open, |style| style.level);
+            self.docx.styles.inherited(&open, |style| style.outline).filter(|level| *level < 9).map(|level| level + 1);
+        let level = self.docx.styles.inherited(&open, |style| style.level);
         // The list `0` takes that of the style away: 17.9.18.
-        let list = self.docx.inherited(&open, |style| style.list.clone());
-        let sign = match list.and_then(|list| self.docx.lists.get_key_value(&list)) {
-            Some((id, list)) => self.sign(id, list, level.unwrap_or(0).min(MAX_LEVELS - 1)),
+        let list = self.docx.styles.inherited(&open, |style| style.list.clone());
+        let prefix = match list.and_then(|list| self.docx.styles.lists.get_key_value(&list)) {
+            Some((id, list)) => self.at.numbers.prefix(id, list, level.unwrap_or(0), heading.is_some()),
             // On a slide.
-            None if level.is_some_and(|level| level > 0) && self.docx.main.is_empty() => "- ".to_owned(),
+            None if self.docx.main.is_empty() => level
+                .filter(|level| *level > 0)
+                .map_or_else(String::new, |level| "  ".repeat(level.min(MAX_LEVELS)) + "- "),
             None => String::new(),
         };
-        let indent = if heading.is_some() || sign.is_empty() { 0 } else { level.unwrap_or(0).min(MAX_LEVELS) };
-        self.flow.end_paragraph(heading, &("  ".repeat(indent) + &sign));
-    }
-
-    /// The sign or the number of the next item of a list.
-    fn sign(&mut self, id: &str, (definition, levels): &List, level: usize) -> String {
-        let numbers = self.at.counters.entry(definition.clone()).or_default();
-        let begins = self.at.begun.insert(id.to_owned());
-        numbers
-            .iter_mut()
-            .zip(levels)
-            .for_each(|(number, level)| *number = number.filter(|_| !(begins && level.restarts)));
-        numbers[level + 1..].fill(None);
-        let start = |level: &Level| level.start.unwrap_or(1);
-        let number = numbers[level].map_or(start(&levels[level]), |number| number.saturating_add(1));
-        numbers[level] = Some(number);
-        let Level { format, text, .. } = &levels[level];
-        let mut label = match (format.as_str(), text) {
-            ("bullet", _) => return "- ".to_owned(),
-            (_, Some(text)) => text.clone(),
-            ("none", None) => String::new(),
-            _ => format!("%{}.", level + 1),
-        };
-        for (at, (number, level)) in numbers.iter().zip(levels).enumerate() {
-            let number = numeral(&level.format, number.unwrap_or(start(level)));
-            label = label.replace(&format!("%{}", at + 1), &number);
-        }
         // A long one before a million items is work. The next read fails where this does.
-        let _ = self.package.budget.inflate(label.len());
-        let label = label.trim_end();
-        if label.is_empty() { String::new() } else { format!("{label} ") }
+        let _ = self.package.budget.inflate(prefix.len());
+        self.flow.end_paragraph(heading, &prefix);
     }
 
-    fn note(&mut self, kind: &'static str, sign: &str, tag: &Tag<'_>) {
-        let count = self.at.references.entry(kind).or_insert(0_usize);
-        *count += 1;
-        let label = format!("[{sign}{count}]");
-        self.flow.push(&label);
+    fn note(&mut self, kind: &str, tag: &Tag<'_>) {
+        let label = self.flow.reference(kind);
         if let Some((_, text)) = self.find_note(kind, tag) {
             self.flow.push_after(format!("{label}: {text}"));
         }
@@ -390,38 +316,6 @@ impl<'d, 't> Story<'d, 't> {
         if self.at.paragraphs.is_empty() {
             self.flow.end_paragraph(None, "");
         }
-    }
-}
-
-/// `inserted by A`; without the name of an author where it is not known.
-fn by(what: &str, author: &str) -> String {
-    let author: String = author.chars().take(100).collect();
-    if author.is_empty() { what.to_owned() } else { format!("{what} by {author}") }
-}
-
-/// A number of a list in one of the forms of 17.18.59; in figures where it is none of those with letters.
-fn numeral(format: &str, number: u32) -> String {
-    const ROMAN: &str = "m cm d cd c xc l xl x ix v iv i";
-    const VALUES: [u32; 13] = [1000, 900, 500, 400, 100, 90, 50, 40, 10, 9, 5, 4, 1];
-    let (mut rest, mut roman) = (number, String::new());
-    match (format, number) {
-        ("none", _) => String::new(),
-        ("decimalZero", _) => format!("{number:02}"),
-        ("lowerRoman", 1..4000) => {
-            for (letters, value) in ROMAN.split(' ').zip(VALUES) {
-                roman.extend((0..rest / value).map(|_| letters));
-                rest %= value;
-            }
-            roman
-        }
-        // After z comes aa, and after it bb.
-        ("lowerLetter", 1..=780) => {
-            let letter = (b'a'..=b'z').nth((number as usize - 1) % 26).map_or('z', char::from);
-            letter.to_string().repeat((number as usize).div_ceil(26))
-        }
-        ("upperRoman", 1..4000) => numeral("lowerRoman", number).to_uppercase(),
-        ("upperLetter", 1..=780) => numeral("lowerLetter", number).to_uppercase(),
-        _ => number.to_string(),
     }
 }
 
@@ -465,6 +359,16 @@ pub(crate) fn read_slide(package: &Package<'_>, part: &str) -> Result<Slide> {
 }
 
 fn read_shapes(package: &Package<'_>, part: &str, relationships: &Relationships) -> Result<Slide> {
+    let nothing = Docx::default();
+    slide_of(|flow| {
+        let mut story = Story::new(&nothing, package, relationships, flow);
+        story.read(package.required_xml(part)?)?;
+        Ok(story.at.slide)
+    })
+}
+
+/// The slide that `read` reads, with its paragraphs as its text.
+pub(crate) fn slide_of(read: impl FnOnce(Flow<'_>) -> Result<Slide>) -> Result<Slide> {
     let (mut text, mut cut) = (String::new(), false);
     let mut take = |paragraph: Paragraph<'_>| {
         text.extend((!text.is_empty()).then_some('\n'));
@@ -472,33 +376,6 @@ fn read_shapes(package: &Package<'_>, part: &str, relationships: &Relationships)
         cut |= paragraph.cut || text.len() > MAX_HELD;
         if cut { Break(()) } else { Continue(()) }
     };
-    let nothing = Docx::default();
-    let mut story = Story::new(&nothing, package, relationships, Flow::new(1, &mut take));
-    story.read(package.required_xml(part)?)?;
-    let slide = story.at.slide;
-    Ok(Slide { text, cut, ..slide })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_have_the_form_of_their_list() {
-        for (format, number, text) in [
-            ("decimal", 12, "12"),
-            ("decimalZero", 7, "07"),
-            ("none", 7, ""),
-            ("lowerRoman", 1994, "mcmxciv"),
-            ("upperRoman", 48, "XLVIII"),
-            ("upperRoman", 4000, "4000"),
-            ("lowerLetter", 26, "z"),
-            ("lowerLetter", 28, "bb"),
-            ("upperLetter", 780, &"Z".repeat(30)),
-            ("upperLetter", 0, "0"),
-            ("ideographDigital", 3, "3"),
-        ] {
-            assert_eq!(numeral(format, number), text, "{format} {number}");
-        }
-    }
+    let slide = read(Flow::new(1, &mut take))?;
+    Ok(Slide { text, cut: cut || slide.cut, ..slide })
 }

@@ -104,3 +104,20 @@ pub fn pptx(slides: &[(&str, &str)]) -> Vec<u8> {
     let all: Vec<(&str, &str)> = all.iter().map(|(name, content)| (name.as_str(), content.as_str())).collect();
     document("ppt/presentation.xml", &own, &all)
 }
+
+/// An `OpenDocument` file of a kind (`text`, `spreadsheet` or `presentation`) with these styles of its own, this body, and
+/// other parts. The prefixes of its names are those that all programs write.
+pub fn opendocument(kind: &str, styles: &str, body: &str, parts: &[(&str, &[u8])]) -> Vec<u8> {
+    let mimetype = format!("application/vnd.oasis.opendocument.{kind}");
+    let content = format!(
+        "<office:document-content><office:automatic-styles>{styles}</office:automatic-styles>
+        <office:body><office:{kind}>{body}</office:{kind}></office:body></office:document-content>"
+    );
+    let manifest = format!(
+        "<manifest:manifest><manifest:file-entry manifest:full-path='/' manifest:media-type='{mimetype}'/></manifest:manifest>"
+    );
+    let mut all = vec![("mimetype", mimetype.as_bytes()), ("content.xml", content.as_bytes())];
+    all.push(("META-INF/manifest.xml", manifest.as_bytes()));
+    all.extend(parts);
+    archive(&all)
+}

@@ -9,7 +9,7 @@ use std::{
 pub(crate) const MAX_COLUMNS: u32 = 16_384;
 
 /// Bytes that the cells of one row may have; and those of the longest cell, which in Excel has 32,767 characters.
-const MAX_ROW: usize = 1 << 20;
+pub(crate) const MAX_ROW: usize = 1 << 20;
 
 /// A sheet of a workbook.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -83,9 +83,11 @@ pub(crate) enum CellText {
 pub(crate) struct RowCollector {
     pub(crate) wanted: WantedCells,
     bytes: usize,
-    row_bytes: usize,
+    /// Bytes of the last row.
+    pub(crate) row_bytes: usize,
     rows: Vec<(u32, Vec<(u32, CellText)>)>,
-    next: Option<u32>,
+    /// The row for which there was no more room.
+    pub(crate) next: Option<u32>,
     cut: bool,
 }
 
@@ -120,6 +122,12 @@ impl RowCollector {
         self.bytes += bytes;
         cells.push((column, cell));
         true
+    }
+
+    /// Adds the row before this one once more; false where it has no cells, or there is no more room.
+    pub(crate) fn repeat(&mut self, row: u32) -> bool {
+        let Some((_, cells)) = self.rows.last().filter(|(last, _)| *last == row - 1) else { return false };
+        cells.clone().into_iter().all(|(column, cell)| self.push(row, column, cell))
     }
 
     /// The numbers of the strings that the cells share, in their order.

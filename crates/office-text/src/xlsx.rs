@@ -18,13 +18,17 @@ use crate::{
 };
 
 /// Work of the budget for counting rows and columns of sheets that do not say their size: a million cells.
-const MAX_COUNTED: u64 = 160 << 20;
+pub(crate) const MAX_COUNTED: u64 = 160 << 20;
 
 /// Bytes of the text of one cell that are kept: four for each of the 32,767 characters that Excel takes.
-const MAX_CELL: usize = 128 << 10;
+pub(crate) const MAX_CELL: usize = 128 << 10;
 
 /// Bytes of the strings that the rows of one answer share, and of such formulas.
 const MAX_STRINGS: usize = 16 << 20;
+
+/// What is wanted of a sheet whose rows and columns are counted.
+pub(crate) const NO_CELLS: WantedCells =
+    WantedCells { rows: (1, u32::MAX), columns: (0, 0), formulas: false, max_bytes: 0 };
 
 pub(crate) struct Xlsx {
     /// Without their sizes, and the part of each.
@@ -66,11 +70,10 @@ impl Xlsx {
 
     /// The sheets, with their sizes as they say at their start, or counted.
     pub(crate) fn sheets(&self, package: &Package<'_>) -> Result<Vec<OfficeSheet>> {
-        let nothing = WantedCells { rows: (1, u32::MAX), columns: (0, 0), formulas: false, max_bytes: 0 };
         let least_left = package.budget.inflated.get().saturating_sub(MAX_COUNTED);
         let sized = |(sheet, part): &(OfficeSheet, String)| {
             let Some(mut xml) = package.xml(part)? else { return Ok(sheet.clone()) };
-            let mut reader = SheetReader { xlsx: self, rows: RowCollector::new(nothing), at: Place::default() };
+            let mut reader = SheetReader { xlsx: self, rows: RowCollector::new(NO_CELLS), at: Place::default() };
             let is_too_long = || package.budget.inflated.get() < least_left;
             reader.read(&mut xml, &|at| at.is_sized || is_too_long())?;
             let is_known = reader.at.is_sized || !is_too_long();
@@ -158,12 +161,15 @@ impl SheetReader<'_> {
                         self.at.row = tag.number("r").unwrap_or(self.at.row.saturating_add(1));
                         self.at.cell.column = 0;
                         // Cells before it may have the formulas that those after it share.
-                        if self.at.row < first && tag.is_plain() && !formulas {
-                            let is_first = |tag: &[u8]| {
-                                self.at.row = row_number(tag).unwrap_or(self.at.row.saturating_add(1));
-                                self.at.row >= first
+                        if self.at.row < first && !formulas {
+                            let name = tag.full_name().to_owned();
+                            let is_first = |tag: &Tag<'_>| {
+                                if tag.name() == "row" {
+                                    self.at.row = tag.number("r").unwrap_or(self.at.row.saturating_add(1));
+                                }
+                                tag.name() == "row" && self.at.row >= first
                             };
-                            if !xml.skip_to("row", is_first)? {
+                            if !xml.skip_to(&name, is_first)? {
                                 break;
                             }
                         }
@@ -174,12 +180,13 @@ impl SheetReader<'_> {
                     "c" => self.start_cell(&tag),
                     "si" => {
                         let Some(&next) = self.at.wanted_strings.first() else { break };
-                        if self.at.string < next && tag.is_plain() {
-                            let is_next = |_: &[u8]| {
-                                self.at.string += 1;
-                                self.at.string >= next
+                        if self.at.string < next {
+                            let name = tag.full_name().to_owned();
+                            let is_next = |tag: &Tag<'_>| {
+                                self.at.string += u32::from(tag.name() == "si");
+                                tag.name() == "si" && self.at.string >= next
                             };
-                            if !xml.skip_to("si", is_next)? {
+                            if !xml.skip_to(&name, is_next)? {
                                 break;
                             }
                         }
@@ -338,14 +345,6 @@ fn unescaped(mut text: &str) -> String {
     found + text
 }
 
-/// The number in the attribute `r` of a tag.
-fn row_number(tag: &[u8]) -> Option<u32> {
-    let tag = std::str::from_utf8(tag).ok()?;
-    let (_, value) = tag.split_once(" r=")?;
-    let quote = value.chars().next()?;
-    value.get(1..)?.split(quote).next()?.parse().ok()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -364,14 +363,5 @@ mod tests {
             assert_eq!(moved(formula, 2, 1), found);
         }
         assert_eq!(moved("A2+A$1", -2, 0), "#REF!+A$1");
-    }
-
-    #[test]
-    fn rows_are_known_by_their_numbers() {
-        assert_eq!(row_number(b" spans=\"1:2\" r=\"12\" s='1'"), Some(12));
-        assert_eq!(row_number(b" r='7'"), Some(7));
-        for tag in [" r=\"", " r=", "", " r=\u{e9}1", " r='x'"] {
-            assert_eq!(row_number(tag.as_bytes()), None);
-        }
     }
 }

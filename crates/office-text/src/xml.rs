@@ -5,7 +5,8 @@
 use std::{
     borrow::Cow,
     io::{self, BufRead, Read},
-    str::FromStr,
+    mem,
+    str::{self, FromStr},
     sync::Arc,
 };
 
@@ -93,7 +94,7 @@ pub(crate) fn character(code: &str) -> Option<char> {
 
 impl Tag<'_> {
     pub(crate) fn name(&self) -> &str {
-        local(self.0.name().0)
+        local(self.full_name())
     }
 
     fn find(&self, is_wanted: impl Fn(&str) -> bool) -> String {
@@ -124,9 +125,9 @@ impl Tag<'_> {
         matches!(self.text(name).as_str(), "0" | "false" | "off")
     }
 
-    /// Whether it is written without a prefix, as all elements of a sheet are but for a few writers.
-    pub(crate) fn is_plain(&self) -> bool {
-        !self.0.name().0.contains(':')
+    /// The name as it is written, with its prefix.
+    pub(crate) fn full_name(&self) -> &str {
+        self.0.name().0
     }
 }
 
@@ -155,7 +156,7 @@ impl<'p> Xml<'p> {
                 Node::Start(Tag(tag))
             }
             Event::End(tag) => {
-                self.depth -= 1;
+                self.depth = self.depth.saturating_sub(1);
                 Node::End(tag)
             }
             Event::Text(text) => Node::Text(text.xml10_content()),
@@ -179,12 +180,11 @@ impl<'p> Xml<'p> {
         Ok(())
     }
 
-    /// Goes to the next element of this name that is wanted by what follows the name in its tag: several times as fast as
-    /// reading what is between. It takes the place of the element that has just begun, of the same name. False at the end of
-    /// the part.
-    pub(crate) fn skip_to(&mut self, name: &str, mut is_wanted: impl FnMut(&[u8]) -> bool) -> Result<bool> {
+    /// Goes to the next element that is wanted, among those whose names begin with `prefix`: several times as fast as reading
+    /// what is between. What is open then is that element alone. False at the end of the part.
+    pub(crate) fn skip_to(&mut self, prefix: &str, mut is_wanted: impl FnMut(&Tag<'_>) -> bool) -> Result<bool> {
         let source = self.reader.get_mut();
-        let (mut tag, start) = (Vec::new(), [b'<', name.as_bytes()[0]]);
+        let (mut bytes, start) = (Vec::new(), [b'<', prefix.as_bytes()[0]]);
         loop {
             source.event = 0;
             let piece = source.fill_buf()?;
@@ -199,15 +199,24 @@ impl<'p> Xml<'p> {
                 continue;
             }
             source.budget.inflate(EVENT_WORK)?;
-            tag.clear();
-            source.read_until(b'>', &mut tag)?;
-            let Some(attributes) = tag.strip_prefix(name.as_bytes()) else { continue };
-            let is_it = !attributes.first().is_none_or(u8::is_ascii_alphanumeric);
+            bytes.clear();
+            source.read_until(b'>', &mut bytes)?;
+            let Some(tag) = bytes.strip_suffix(b">").and_then(|tag| str::from_utf8(tag).ok()) else { continue };
+            if !tag.starts_with(prefix) {
+                continue;
+            }
+            let content = tag.trim_end_matches('/');
+            let name = content.find(|sign: char| sign.is_ascii_whitespace()).unwrap_or(content.len());
             // An empty one has no end that would be read.
-            if is_it && is_wanted(attributes) && !attributes.ends_with(b"/>") {
-                return Ok(true);
+            if is_wanted(&Tag(BytesStart::from_content(content, name))) && content == tag {
+                break;
             }
         }
+        // Those around it, and one without content at which this began, are not open: their ends mean nothing.
+        let rest = mem::replace(&mut source.source, Box::new(io::empty()));
+        *self = Self { depth: 1, ..Self::new(rest, source.budget) };
+        self.reader.config_mut().allow_unmatched_ends = true;
+        Ok(true)
     }
 }
 

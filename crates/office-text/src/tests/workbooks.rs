@@ -107,3 +107,12 @@ fn rows_are_skipped_as_they_are_read() {
     let bytes = xlsx(&[("S", &format!("<row>{shared}</row>"))], &strings, "");
     assert_eq!(lines(&bytes, 1, &ALL), ["1\t\t1\t4\t2998\t2999"]);
 }
+
+#[test]
+fn rows_without_cells_may_be_the_first() {
+    let bytes = xlsx(&[("S", "<row r='1'/><row r='2'><c><v>2</v></c></row><row r='3'><c><v>3</v></c></row>")], "", "");
+    for first in 1..=3 {
+        let found = lines(&bytes, 1, &WantedCells { rows: (first, 9), ..ALL });
+        assert_eq!(found, ["2\t2", "3\t3"][first.saturating_sub(2) as usize..]);
+    }
+}

@@ -1,0 +1,515 @@
+//! `OpenDocument`: the kind of a document, its styles, and what texts and slides say. ODF 1.3 part 3.
+//!
+//! The whole text is in one part, `content.xml`; the styles that have names are in `styles.xml`.
+
+use std::{collections::HashMap, mem};
+
+use crate::{
+    OfficeError, OfficeKind,
+    budget::Result,
+    flow::{Flow, Table},
+    package::Package,
+    story::{Slide, slide_of},
+    styles::{HIDDEN, Level, Levels, List, MAX_LABEL, MAX_LEVELS, Numbers, Style, Styles, by},
+    xml::{Node, Tag, Xml},
+};
+
+/// The part with the text.
+pub(crate) const CONTENT: &str = "content.xml";
+
+/// Bytes of the description of an image, and of the name of an author.
+const MAX_FIELD: usize = 64 << 10;
+
+/// Marks of changes, and of text that is hidden, which are open at once.
+const MAX_MARKS: usize = 100;
+
+/// Spaces that one element stands for.
+pub(crate) const MAX_SPACES: usize = 1000;
+
+/// Characters of the name of an image.
+const MAX_NAME: usize = 300;
+
+pub(crate) struct Odf {
+    pub(crate) kind: OfficeKind,
+    styles: Styles,
+    /// Names of sheets or slides, and whether they are hidden.
+    pub(crate) items: Vec<(String, bool)>,
+}
+
+impl Odf {
+    /// Reads what is known before the text; `None` for a file in another format.
+    pub(crate) fn open(package: &Package<'_>) -> Result<Option<Self>> {
+        let (mut is_odf, mut is_encrypted) = (false, false);
+        package.tags("META-INF/manifest.xml", &mut |tag| {
+            is_odf |= tag.text("media-type").starts_with("application/vnd.oasis.opendocument.");
+            is_encrypted |= tag.name() == "encryption-data";
+        })?;
+        if is_encrypted {
+            return Err(OfficeError::Password);
+        }
+        if !is_odf {
+            return Ok(None);
+        }
+        let (mut styles, mut open) = (Styles::default(), (String::new(), String::new()));
+        package.tags("styles.xml", &mut |tag| read_style(package, tag, &mut styles, &mut open))?;
+        let (mut xml, mut is_body) = (package.required_xml(CONTENT)?, false);
+        while let Some(node) = xml.next()? {
+            let Node::Start(tag) = node else { continue };
+            let (kind, item, family) = match tag.name() {
+                "text" if is_body => return Ok(Some(Self { kind: OfficeKind::Text, styles, items: Vec::new() })),
+                "spreadsheet" if is_body => (OfficeKind::Workbook, "table", "table"),
+                "presentation" if is_body => (OfficeKind::Presentation, "page", "drawing-page"),
+                _ if is_body => break,
+                name => {
+                    is_body = name == "body";
+                    package.budget.hold(tag.0.len())?;
+                    read_style(package, &tag, &mut styles, &mut open);
+                    continue;
+                }
+            };
+            let (mut items, mut held) = (Vec::new(), Ok(()));
+            find_item(&mut xml, item, |tag| {
+                if held.is_ok() {
+                    let style = styles.named.get(&format!("{family} {}", tag.text("style-name")));
+                    items.push((tag.text("name"), style.and_then(|style| style.is_hidden).unwrap_or_default()));
+                    held = package.budget.hold(tag.0.len());
+                }
+                false
+            })?;
+            held?;
+            return Ok(Some(Self { kind, styles, items }));
+        }
+        Err(OfficeError::Format("an OpenDocument drawing, chart or formula", ".pdf"))
+    }
+
+    /// The paragraphs of a text.
+    pub(crate) fn paragraphs(&self, package: &Package<'_>, flow: Flow<'_>) -> Result<()> {
+        Reader::new(self, package, flow).read(&mut package.required_xml(CONTENT)?)
+    }
+
+    /// A slide, which counts from 0, and its notes.
+    pub(crate) fn slide(&self, package: &Package<'_>, mut at: usize) -> Result<Slide> {
+        let mut xml = package.required_xml(CONTENT)?;
+        let hidden = self.items[at].1;
+        let is_there = find_item(&mut xml, "page", |_| {
+            at = at.wrapping_sub(1);
+            at == usize::MAX
+        })?;
+        slide_of(|flow| {
+            let mut reader = Reader::new(self, package, flow);
+            if is_there {
+                reader.read(&mut xml)?;
+            }
+            Ok(Slide { hidden, ..reader.slide })
+        })
+    }
+}
+
+/// Goes to the first element of this name that is wanted, a sheet or a slide; false where there is none that has content.
+pub(crate) fn find_item(xml: &mut Xml<'_>, name: &str, mut is_wanted: impl FnMut(&Tag<'_>) -> bool) -> Result<bool> {
+    while let Some(node) = xml.next()? {
+        if let Node::Start(tag) = node
+            && tag.name() == name
+        {
+            let prefix = tag.full_name().to_owned();
+            return Ok(is_wanted(&tag) || xml.skip_to(&prefix, |tag| tag.name() == name && is_wanted(tag))?);
+        }
+    }
+    Ok(false)
+}
+
+/// Reads a style, a list or what they have; `open` is the style and the list that have begun. Styles of several families
+/// may have the same name.
+fn read_style(package: &Package<'_>, tag: &Tag<'_>, styles: &mut Styles, open: &mut (String, String)) {
+    let levels = styles.lists.get_mut(&open.1).map(|list| &mut list.1);
+    let level = levels.and_then(|levels| levels.get_mut(tag.number::<usize>("level")?.wrapping_sub(1)));
+    match (tag.name(), level) {
+        ("style", _) => {
+            let family = tag.text("family");
+            open.0 = format!("{family} {}", tag.text("name"));
+            let based_on = format!("{family} {}", tag.text("parent-style-name"));
+            let outline = (open.0 == "paragraph Title").then_some(0);
+            styles.named.insert(open.0.clone(), Style { based_on, outline, ..Style::default() });
+        }
+        // The numbers of headings are those of a list without a name.
+        (name @ ("list-style" | "outline-style"), _) => {
+            let (id, format) =
+                if name == "list-style" { (tag.text("name"), "bullet") } else { (String::new(), "none") };
+            open.1.clone_from(&id);
+            let levels: Levels = std::array::from_fn(|_| Level { format: format.to_owned(), ..Level::default() });
+            // A list costs more than its tags say. The next read fails where this does.
+            let _ = package.budget.hold(mem::size_of::<Levels>() + MAX_LEVELS * format.len());
+            styles.lists.insert(id.clone(), (id, levels));
+        }
+        ("list-level-style-number" | "outline-level-style", Some(level)) => {
+            let format = match tag.text("num-format").as_str() {
+                "" => "none",
+                "a" => "lowerLetter",
+                "A" => "upperLetter",
+                "i" => "lowerRoman",
+                "I" => "upperRoman",
+                _ => "decimal",
+            };
+            let last = tag.number::<usize>("level").unwrap_or(1);
+            let first = last.saturating_sub(tag.number("display-levels").unwrap_or(1)) + 1;
+            let numbers: Vec<String> = (first..=last).map(|level| format!("%{level}")).collect();
+            let text = tag.text("num-prefix") + &numbers.join(".") + &tag.text("num-suffix");
+            let text = (format != "none").then(|| text.chars().take(MAX_LABEL).collect());
+            *level = Level { start: tag.number("start-value"), format: format.to_owned(), text, restarts: false };
+        }
+        (name, _) if name.ends_with("-properties") => {
+            let shown = tag.text("display") + &tag.text("visibility");
+            if let Some(style) = styles.named.get_mut(&open.0).filter(|_| !shown.is_empty()) {
+                style.is_hidden = Some(matches!(shown.as_str(), "none" | "false" | "hidden"));
+            }
+        }
+        _ => {}
+    }
+}
+
+/// White space as single spaces, and none after another one: 6.1.2. `is_white` says so of what is before the text.
+pub(crate) fn collapsed(text: &str, is_white: &mut bool) -> String {
+    let shown = |sign: char| {
+        let is_blank = matches!(sign, ' ' | '\t' | '\n' | '\r');
+        let is_second = mem::replace(is_white, is_blank) && is_blank;
+        (!is_second).then_some(if is_blank { ' ' } else { sign })
+    };
+    text.chars().filter_map(shown).collect()
+}
+
+/// A paragraph that has begun.
+#[derive(Default)]
+struct Open {
+    heading: Option<u8>,
+    /// The sign of an item of a list.
+    prefix: String,
+    is_white: bool,
+    /// Whether it is in a shape or a box within another one, which it follows.
+    is_within: bool,
+}
+
+/// A frame or a shape: what it shows, and what its author says of it.
+#[derive(Default)]
+struct Frame {
+    image: Option<String>,
+    is_object: bool,
+    has_table: bool,
+    is_title: bool,
+    alt: String,
+}
+
+/// Reads the text of a document or a slide.
+struct Reader<'d, 't> {
+    odf: &'d Odf,
+    package: &'d Package<'d>,
+    flow: Flow<'t>,
+    /// `None` is where a cell, a note or another text within a paragraph begins.
+    paragraphs: Vec<Option<Open>>,
+    /// The styles of the lists around a paragraph.
+    lists: Vec<Option<(&'d String, &'d List)>>,
+    /// Whether the next paragraph is the first one of an item.
+    is_item: bool,
+    numbers: Numbers,
+    frame: Frame,
+    /// Those around it.
+    frames: Vec<Frame>,
+    /// How often each of the cells is repeated.
+    cells: Vec<usize>,
+    /// Whether the paragraphs, spans and sections that are open began a mark.
+    hidden: Vec<bool>,
+    /// The text of an element that is not shown as it is, and the author that it named.
+    field: Option<String>,
+    author: String,
+    /// References of the notes that are open.
+    notes: Vec<String>,
+    /// The identifier and the kind of the change that is read; marks and texts of those that were.
+    change: (String, &'static str),
+    changes: HashMap<String, (String, String)>,
+    slide: Slide,
+}
+
+impl<'d, 't> Reader<'d, 't> {
+    fn new(odf: &'d Odf, package: &'d Package<'d>, flow: Flow<'t>) -> Self {
+        Self {
+            odf,
+            package,
+            flow,
+            paragraphs: Vec::new(),
+            lists: Vec::new(),
+            is_item: false,
+            numbers: Numbers::default(),
+            frame: Frame::default(),
+            frames: Vec::new(),
+            cells: Vec::new(),
+            hidden: Vec::new(),
+            field: None,
+            author: String::new(),
+            notes: Vec::new(),
+            change: (String::new(), ""),
+            changes: HashMap::new(),
+            slide: Slide::default(),
+        }
+    }
+
+    /// Reads to the end of the part or the slide, or until what takes the paragraphs wants no more.
+    fn read(&mut self, xml: &mut Xml<'_>) -> Result<()> {
+        while !self.flow.is_done {
+            match xml.next()? {
+                Some(Node::Start(tag)) => match tag.name() {
+                    // Numbers as text, how Japanese is pronounced, programs, and fields of forms.
+                    "note-citation" | "number" | "ruby-text" | "script" | "forms" | "binary-data" => xml.skip()?,
+                    "object" => {
+                        self.frame.is_object = true;
+                        xml.skip()?;
+                    }
+                    // Of a slide.
+                    "annotation" if !self.is_in_paragraph() => xml.skip()?,
+                    "frame" | "custom-shape"
+                        if ["page-number", "date-time", "header", "page"].contains(&tag.text("class").as_str()) =>
+                    {
+                        xml.skip()?;
+                    }
+                    _ => self.start(&tag),
+                },
+                Some(Node::End(tag)) => match tag.local_name().into_inner() {
+                    "page" => break,
+                    name => self.end(name)?,
+                },
+                Some(Node::Text(text)) => match (&mut self.field, self.paragraphs.last_mut()) {
+                    (Some(field), _) if field.len() + text.len() <= MAX_FIELD => field.push_str(&text),
+                    (None, Some(Some(open))) => self.flow.push(&collapsed(&text, &mut open.is_white)),
+                    _ => {}
+                },
+                None => break,
+            }
+        }
+        Ok(())
+    }
+
+    fn start(&mut self, tag: &Tag<'_>) {
+        match tag.name() {
+            name @ ("p" | "h") => self.start_paragraph(tag, name == "h"),
+            "span" => self.hide(self.is_hidden("text", tag)),
+            "section" => self.hide(tag.text("display") == "none"),
+            "s" => self.push(&" ".repeat(tag.number("c").unwrap_or(1).min(MAX_SPACES))),
+            "tab" => self.push("\t"),
+            "line-break" => self.push("\n"),
+            "list" => self.start_list(tag),
+            "list-header" => self.is_item = false,
+            "list-item" => {
+                self.is_item = true;
+                if let (Some(start), Some(Some((id, _)))) = (tag.number::<u32>("start-value"), self.lists.last()) {
+                    let level = self.lists.len().min(MAX_LEVELS) - 1;
+                    self.numbers.last.entry((*id).clone()).or_default()[level] = start.checked_sub(1);
+                }
+            }
+            "note" => {
+                let label = self.flow.reference(&tag.text("note-class"));
+                self.notes.push(label);
+                self.push("");
+            }
+            "note-body" | "annotation" => self.begin(' '),
+            "changed-region" => {
+                self.change.0 = tag.text("id");
+                self.begin('\n');
+            }
+            "insertion" => self.change.1 = "inserted",
+            "deletion" => self.change.1 = "deleted",
+            "format-change" => self.change.1 = "",
+            "change" | "change-start" | "change-end" => self.change(tag),
+            "table" => {
+                self.flow.tables.push(Table::default());
+                self.frame.has_table = true;
+            }
+            "table-cell" | "covered-table-cell" => {
+                self.cells.push(tag.number("number-columns-repeated").unwrap_or(1));
+                self.begin('\n');
+            }
+            "frame" | "custom-shape" => {
+                let is_title = tag.text("class") == "title" && self.slide.title.is_none();
+                self.frames.push(mem::replace(&mut self.frame, Frame { is_title, ..Frame::default() }));
+                if is_title {
+                    self.begin(' ');
+                }
+            }
+            "image" => {
+                let image = tag.text("href").trim_start_matches("./").chars().take(MAX_NAME).collect();
+                self.frame.image = Some(image);
+            }
+            // Fields of a text have the same local names.
+            _ if ["svg:title", "svg:desc", "dc:creator"].contains(&tag.full_name()) => self.field = Some(String::new()),
+            "notes" => self.begin('\n'),
+            _ => {}
+        }
+    }
+
+    fn end(&mut self, name: &str) -> Result<()> {
+        match name {
+            "p" | "h" => {
+                let open = self.paragraphs.pop().flatten().unwrap_or_default();
+                self.flow.end_paragraph(open.heading, &open.prefix);
+                if open.is_within {
+                    let text = self.flow.end_capture();
+                    self.flow.push_after(text);
+                }
+                self.show();
+            }
+            "span" | "section" => self.show(),
+            "list" => drop(self.lists.pop()),
+            "note-body" => {
+                let text = self.end_text();
+                let label = self.notes.last().cloned().unwrap_or_default();
+                self.flow.push_after(format!("{label}: {}", text.trim_start()));
+            }
+            "note" => drop(self.notes.pop()),
+            "annotation" => {
+                let text = self.end_text();
+                let author = by("comment", &mem::take(&mut self.author));
+                self.push(&format!("[{author}: {}]", text.trim_start()));
+            }
+            "changed-region" => {
+                let text = self.end_text();
+                self.flow.release();
+                let (id, kind) = mem::take(&mut self.change);
+                let mark = if kind.is_empty() { String::new() } else { by(kind, &mem::take(&mut self.author)) };
+                self.package.budget.hold(id.len() + mark.len() + text.len())?;
+                self.changes.insert(id, (mark, text));
+            }
+            // Lists in what was deleted do not count.
+            "tracked-changes" => self.numbers = Numbers::default(),
+            "table" => drop(self.flow.tables.pop()),
+            "table-row" => self.flow.end_row(),
+            "table-cell" | "covered-table-cell" => {
+                self.paragraphs.pop();
+                self.flow.end_cell(self.cells.pop().unwrap_or(1), true);
+            }
+            "frame" | "custom-shape" => self.end_frame(),
+            "notes" => self.slide.notes = self.end_text(),
+            name => match (name, self.field.take()) {
+                ("creator", Some(author)) => self.author = author,
+                (_, Some(text)) if self.frame.alt.len() <= MAX_FIELD => self.frame.alt.extend([" ", &text]),
+                _ => {}
+            },
+        }
+        Ok(())
+    }
+
+    fn is_in_paragraph(&self) -> bool {
+        matches!(self.paragraphs.last(), Some(Some(_)))
+    }
+
+    /// Begins a text within a paragraph, or a part of a slide.
+    fn begin(&mut self, between: char) {
+        self.paragraphs.push(None);
+        self.flow.begin_capture(between);
+    }
+
+    fn end_text(&mut self) -> String {
+        self.paragraphs.pop();
+        self.flow.end_capture()
+    }
+
+    /// Adds text as it is; outside of a paragraph it is one.
+    fn push(&mut self, text: &str) {
+        self.flow.push(text);
+        match self.paragraphs.last_mut() {
+            Some(Some(open)) => open.is_white = false,
+            _ => self.flow.end_paragraph(None, ""),
+        }
+    }
+
+    fn is_hidden(&self, family: &str, tag: &Tag<'_>) -> bool {
+        let style = Style { based_on: format!("{family} {}", tag.text("style-name")), ..Style::default() };
+        self.odf.styles.inherited(&style, |style| style.is_hidden).unwrap_or_default()
+    }
+
+    /// Notes what begins, which may be hidden.
+    fn hide(&mut self, is_hidden: bool) {
+        let is_first = self.flow.marks.last().is_none_or(|mark| mark != HIDDEN);
+        let is_mark = is_hidden && is_first && self.flow.marks.len() < MAX_MARKS;
+        self.flow.marks.extend(is_mark.then(|| HIDDEN.to_owned()));
+        self.hidden.push(is_mark);
+    }
+
+    fn show(&mut self) {
+        if self.hidden.pop().unwrap_or_default() {
+            self.end_mark(HIDDEN);
+        }
+    }
+
+    fn end_mark(&mut self, mark: &str) {
+        let marks = &mut self.flow.marks;
+        marks.iter().rposition(|open| open == mark).map(|at| marks.remove(at));
+    }
+
+    fn start_paragraph(&mut self, tag: &Tag<'_>, is_heading: bool) {
+        let styles = &self.odf.styles;
+        let style = Style { based_on: format!("paragraph {}", tag.text("style-name")), ..Style::default() };
+        let of_style = styles.inherited(&style, |style| style.outline).map(|level| level + 1);
+        let heading = if is_heading { Some(tag.number::<u8>("outline-level").unwrap_or(1).max(1)) } else { of_style };
+        let is_item = mem::take(&mut self.is_item);
+        let depth = self.lists.len().saturating_sub(1);
+        let prefix = match (self.lists.last(), heading) {
+            (Some(Some((id, list))), _) if is_item => self.numbers.prefix(id, list, depth, heading.is_some()),
+            (Some(None), _) if is_item => "  ".repeat(depth.min(MAX_LEVELS)) + "- ",
+            (None, Some(level)) if is_heading && tag.text("is-list-header") != "true" => {
+                let outline = styles.lists.get_key_value("");
+                outline
+                    .map(|(id, list)| self.numbers.prefix(id, list, usize::from(level) - 1, true))
+                    .unwrap_or_default()
+            }
+            _ => String::new(),
+        };
+        let is_within = self.is_in_paragraph();
+        if is_within {
+            self.flow.begin_capture('\n');
+        }
+        self.paragraphs.push(Some(Open { heading, prefix, is_white: true, is_within }));
+        self.hide(self.is_hidden("paragraph", tag));
+    }
+
+    /// A list that does not go on with the numbers of the one before begins with the first.
+    fn start_list(&mut self, tag: &Tag<'_>) {
+        let own = self.odf.styles.lists.get_key_value(&tag.text("style-name"));
+        let around = self.lists.last().copied().flatten();
+        let list = own.filter(|(id, _)| !id.is_empty()).or(around);
+        let goes_on = tag.text("continue-numbering") == "true" || !tag.text("continue-list").is_empty();
+        let is_other = list.map(|(id, _)| id) != around.map(|(id, _)| id);
+        if let Some(numbers) = list.filter(|_| !goes_on && is_other).and_then(|(id, _)| self.numbers.last.get_mut(id)) {
+            numbers[self.lists.len().min(MAX_LEVELS)..].fill(None);
+        }
+        self.lists.push(list);
+    }
+
+    /// A change that was read before: a deletion at its place, an insertion from its start to its end.
+    fn change(&mut self, tag: &Tag<'_>) {
+        let Some((mark, text)) = self.changes.get(&tag.text("change-id")).filter(|(mark, _)| !mark.is_empty()) else {
+            return;
+        };
+        let (mark, is_open) = (mark.clone(), self.flow.marks.len() < MAX_MARKS);
+        match tag.name() {
+            "change-start" => self.flow.marks.extend(is_open.then_some(mark)),
+            "change-end" => self.end_mark(&mark),
+            _ => {
+                // A long text that is at a million places is work. The next read fails where this does.
+                let _ = self.package.budget.inflate(text.len());
+                let text = text.clone();
+                self.flow.marks.push(mark);
+                self.push(&text);
+                self.flow.marks.pop();
+            }
+        }
+    }
+
+    fn end_frame(&mut self) {
+        let frame = mem::replace(&mut self.frame, self.frames.pop().unwrap_or_default());
+        if frame.is_title {
+            self.slide.title = Some(self.end_text().split_whitespace().collect::<Vec<_>>().join(" "));
+        } else if frame.is_object {
+            self.push(&format!("[chart, diagram or formula:{}]", frame.alt));
+        } else if let Some(image) = frame.image.filter(|_| !frame.has_table) {
+            let label = self.package.image_label(&image, &frame.alt);
+            self.push(&label);
+        }
+    }
+}
