@@ -26,6 +26,9 @@ const MAX_MARKS: usize = 100;
 /// Spaces that one element stands for.
 pub(crate) const MAX_SPACES: usize = 1000;
 
+/// Frames of a slide whose text is the same on each.
+const LEFT_OUT: [&str; 4] = ["page-number", "date-time", "header", "page"];
+
 /// Characters of the name of an image.
 const MAX_NAME: usize = 300;
 
@@ -88,19 +91,13 @@ impl Odf {
     }
 
     /// A slide, which counts from 0, and its notes.
-    pub(crate) fn slide(&self, package: &Package<'_>, mut at: usize) -> Result<Slide> {
-        let mut xml = package.required_xml(CONTENT)?;
-        let hidden = self.items[at].1;
-        let is_there = find_item(&mut xml, "page", |_| {
-            at = at.wrapping_sub(1);
-            at == usize::MAX
-        })?;
+    pub(crate) fn slide(&self, package: &Package<'_>, at: usize) -> Result<Slide> {
+        let (xml, hidden) = (item(package, "page", at)?, self.items[at].1);
         slide_of(|flow| {
             let mut reader = Reader::new(self, package, flow);
-            if is_there {
-                reader.read(&mut xml)?;
-            }
-            Ok(Slide { hidden, ..reader.slide })
+            xml.map_or(Ok(()), |mut xml| reader.read(&mut xml))?;
+            let cut = reader.flow.release();
+            Ok(Slide { hidden, cut, ..reader.at.slide })
         })
     }
 }
@@ -116,6 +113,16 @@ pub(crate) fn find_item(xml: &mut Xml<'_>, name: &str, mut is_wanted: impl FnMut
         }
     }
     Ok(false)
+}
+
+/// The content of the sheet or the slide at this place, which counts from 0; `None` where it is empty.
+pub(crate) fn item<'p>(package: &'p Package<'_>, name: &str, mut at: usize) -> Result<Option<Xml<'p>>> {
+    let mut xml = package.required_xml(CONTENT)?;
+    let is_found = find_item(&mut xml, name, |_| {
+        at = at.wrapping_sub(1);
+        at == usize::MAX
+    })?;
+    Ok(is_found.then_some(xml))
 }
 
 /// Reads a style, a list or what they have; `open` is the style and the list that have begun. Styles of several families
@@ -198,11 +205,9 @@ struct Frame {
     alt: String,
 }
 
-/// Reads the text of a document or a slide.
-struct Reader<'d, 't> {
-    odf: &'d Odf,
-    package: &'d Package<'d>,
-    flow: Flow<'t>,
+/// Where the reading is.
+#[derive(Default)]
+struct Place<'d> {
     /// `None` is where a cell, a note or another text within a paragraph begins.
     paragraphs: Vec<Option<Open>>,
     /// The styles of the lists around a paragraph.
@@ -213,60 +218,49 @@ struct Reader<'d, 't> {
     frame: Frame,
     /// Those around it.
     frames: Vec<Frame>,
-    /// How often each of the cells is repeated.
+    /// How often each of the cells that are open is repeated.
     cells: Vec<usize>,
     /// Whether the paragraphs, spans and sections that are open began a mark.
     hidden: Vec<bool>,
     /// The text of an element that is not shown as it is, and the author that it named.
     field: Option<String>,
     author: String,
-    /// References of the notes that are open.
-    notes: Vec<String>,
+    /// The reference of the note that is read.
+    note: String,
     /// The identifier and the kind of the change that is read; marks and texts of those that were.
     change: (String, &'static str),
     changes: HashMap<String, (String, String)>,
     slide: Slide,
 }
 
+/// Reads the text of a document or a slide.
+struct Reader<'d, 't> {
+    odf: &'d Odf,
+    package: &'d Package<'d>,
+    flow: Flow<'t>,
+    at: Place<'d>,
+}
+
 impl<'d, 't> Reader<'d, 't> {
     fn new(odf: &'d Odf, package: &'d Package<'d>, flow: Flow<'t>) -> Self {
-        Self {
-            odf,
-            package,
-            flow,
-            paragraphs: Vec::new(),
-            lists: Vec::new(),
-            is_item: false,
-            numbers: Numbers::default(),
-            frame: Frame::default(),
-            frames: Vec::new(),
-            cells: Vec::new(),
-            hidden: Vec::new(),
-            field: None,
-            author: String::new(),
-            notes: Vec::new(),
-            change: (String::new(), ""),
-            changes: HashMap::new(),
-            slide: Slide::default(),
-        }
+        Self { odf, package, flow, at: Place::default() }
     }
 
     /// Reads to the end of the part or the slide, or until what takes the paragraphs wants no more.
     fn read(&mut self, xml: &mut Xml<'_>) -> Result<()> {
+        let is_slide = self.odf.kind == OfficeKind::Presentation;
         while !self.flow.is_done {
             match xml.next()? {
                 Some(Node::Start(tag)) => match tag.name() {
                     // Numbers as text, how Japanese is pronounced, programs, and fields of forms.
                     "note-citation" | "number" | "ruby-text" | "script" | "forms" | "binary-data" => xml.skip()?,
                     "object" => {
-                        self.frame.is_object = true;
+                        self.at.frame.is_object = true;
                         xml.skip()?;
                     }
                     // Of a slide.
                     "annotation" if !self.is_in_paragraph() => xml.skip()?,
-                    "frame" | "custom-shape"
-                        if ["page-number", "date-time", "header", "page"].contains(&tag.text("class").as_str()) =>
-                    {
+                    "frame" | "custom-shape" if is_slide && LEFT_OUT.contains(&tag.text("class").as_str()) => {
                         xml.skip()?;
                     }
                     _ => self.start(&tag),
@@ -275,7 +269,7 @@ impl<'d, 't> Reader<'d, 't> {
                     "page" => break,
                     name => self.end(name)?,
                 },
-                Some(Node::Text(text)) => match (&mut self.field, self.paragraphs.last_mut()) {
+                Some(Node::Text(text)) => match (&mut self.at.field, self.at.paragraphs.last_mut()) {
                     (Some(field), _) if field.len() + text.len() <= MAX_FIELD => field.push_str(&text),
                     (None, Some(Some(open))) => self.flow.push(&collapsed(&text, &mut open.is_white)),
                     _ => {}
@@ -295,49 +289,50 @@ impl<'d, 't> Reader<'d, 't> {
             "tab" => self.push("\t"),
             "line-break" => self.push("\n"),
             "list" => self.start_list(tag),
-            "list-header" => self.is_item = false,
+            "list-header" => self.at.is_item = false,
             "list-item" => {
-                self.is_item = true;
-                if let (Some(start), Some(Some((id, _)))) = (tag.number::<u32>("start-value"), self.lists.last()) {
-                    let level = self.lists.len().min(MAX_LEVELS) - 1;
-                    self.numbers.last.entry((*id).clone()).or_default()[level] = start.checked_sub(1);
+                self.at.is_item = true;
+                if let (Some(start), Some(Some((id, _)))) = (tag.number::<u32>("start-value"), self.at.lists.last()) {
+                    let level = self.at.lists.len().min(MAX_LEVELS) - 1;
+                    self.at.numbers.last.entry((*id).clone()).or_default()[level] = start.checked_sub(1);
                 }
             }
             "note" => {
-                let label = self.flow.reference(&tag.text("note-class"));
-                self.notes.push(label);
+                self.at.note = self.flow.reference(&tag.text("note-class"));
                 self.push("");
             }
             "note-body" | "annotation" => self.begin(' '),
             "changed-region" => {
-                self.change.0 = tag.text("id");
+                self.at.change.0 = tag.text("id");
                 self.begin('\n');
             }
-            "insertion" => self.change.1 = "inserted",
-            "deletion" => self.change.1 = "deleted",
-            "format-change" => self.change.1 = "",
+            "insertion" => self.at.change.1 = "inserted",
+            "deletion" => self.at.change.1 = "deleted",
+            "format-change" => self.at.change.1 = "",
             "change" | "change-start" | "change-end" => self.change(tag),
             "table" => {
                 self.flow.tables.push(Table::default());
-                self.frame.has_table = true;
+                self.at.frame.has_table = true;
             }
             "table-cell" | "covered-table-cell" => {
-                self.cells.push(tag.number("number-columns-repeated").unwrap_or(1));
+                self.at.cells.push(tag.number("number-columns-repeated").unwrap_or(1));
                 self.begin('\n');
             }
             "frame" | "custom-shape" => {
-                let is_title = tag.text("class") == "title" && self.slide.title.is_none();
-                self.frames.push(mem::replace(&mut self.frame, Frame { is_title, ..Frame::default() }));
+                let is_slide = self.odf.kind == OfficeKind::Presentation;
+                let is_title = is_slide && tag.text("class") == "title" && self.at.slide.title.is_none();
+                self.at.frames.push(mem::replace(&mut self.at.frame, Frame { is_title, ..Frame::default() }));
                 if is_title {
                     self.begin(' ');
                 }
             }
             "image" => {
-                let image = tag.text("href").trim_start_matches("./").chars().take(MAX_NAME).collect();
-                self.frame.image = Some(image);
+                self.at.frame.image = Some(tag.text("href").trim_start_matches("./").chars().take(MAX_NAME).collect());
             }
             // Fields of a text have the same local names.
-            _ if ["svg:title", "svg:desc", "dc:creator"].contains(&tag.full_name()) => self.field = Some(String::new()),
+            _ if ["svg:title", "svg:desc", "dc:creator"].contains(&tag.full_name()) => {
+                self.at.field = Some(String::new());
+            }
             "notes" => self.begin('\n'),
             _ => {}
         }
@@ -346,7 +341,7 @@ impl<'d, 't> Reader<'d, 't> {
     fn end(&mut self, name: &str) -> Result<()> {
         match name {
             "p" | "h" => {
-                let open = self.paragraphs.pop().flatten().unwrap_or_default();
+                let open = self.at.paragraphs.pop().flatten().unwrap_or_default();
                 self.flow.end_paragraph(open.heading, &open.prefix);
                 if open.is_within {
                     let text = self.flow.end_capture();
@@ -355,39 +350,38 @@ impl<'d, 't> Reader<'d, 't> {
                 self.show();
             }
             "span" | "section" => self.show(),
-            "list" => drop(self.lists.pop()),
+            "list" => drop(self.at.lists.pop()),
             "note-body" => {
                 let text = self.end_text();
-                let label = self.notes.last().cloned().unwrap_or_default();
+                let label = mem::take(&mut self.at.note);
                 self.flow.push_after(format!("{label}: {}", text.trim_start()));
             }
-            "note" => drop(self.notes.pop()),
             "annotation" => {
                 let text = self.end_text();
-                let author = by("comment", &mem::take(&mut self.author));
+                let author = by("comment", &mem::take(&mut self.at.author));
                 self.push(&format!("[{author}: {}]", text.trim_start()));
             }
             "changed-region" => {
                 let text = self.end_text();
                 self.flow.release();
-                let (id, kind) = mem::take(&mut self.change);
-                let mark = if kind.is_empty() { String::new() } else { by(kind, &mem::take(&mut self.author)) };
+                let (id, kind) = mem::take(&mut self.at.change);
+                let mark = if kind.is_empty() { String::new() } else { by(kind, &mem::take(&mut self.at.author)) };
                 self.package.budget.hold(id.len() + mark.len() + text.len())?;
-                self.changes.insert(id, (mark, text));
+                self.at.changes.insert(id, (mark, text));
             }
             // Lists in what was deleted do not count.
-            "tracked-changes" => self.numbers = Numbers::default(),
+            "tracked-changes" => self.at.numbers = Numbers::default(),
             "table" => drop(self.flow.tables.pop()),
             "table-row" => self.flow.end_row(),
             "table-cell" | "covered-table-cell" => {
-                self.paragraphs.pop();
-                self.flow.end_cell(self.cells.pop().unwrap_or(1), true);
+                self.at.paragraphs.pop();
+                self.flow.end_cell(self.at.cells.pop().unwrap_or(1), true);
             }
             "frame" | "custom-shape" => self.end_frame(),
-            "notes" => self.slide.notes = self.end_text(),
-            name => match (name, self.field.take()) {
-                ("creator", Some(author)) => self.author = author,
-                (_, Some(text)) if self.frame.alt.len() <= MAX_FIELD => self.frame.alt.extend([" ", &text]),
+            "notes" => self.at.slide.notes = self.end_text(),
+            name => match (name, self.at.field.take()) {
+                ("creator", Some(author)) => self.at.author = author,
+                (_, Some(text)) if self.at.frame.alt.len() <= MAX_FIELD => self.at.frame.alt.extend([" ", &text]),
                 _ => {}
             },
         }
@@ -395,24 +389,24 @@ impl<'d, 't> Reader<'d, 't> {
     }
 
     fn is_in_paragraph(&self) -> bool {
-        matches!(self.paragraphs.last(), Some(Some(_)))
+        matches!(self.at.paragraphs.last(), Some(Some(_)))
     }
 
     /// Begins a text within a paragraph, or a part of a slide.
     fn begin(&mut self, between: char) {
-        self.paragraphs.push(None);
+        self.at.paragraphs.push(None);
         self.flow.begin_capture(between);
     }
 
     fn end_text(&mut self) -> String {
-        self.paragraphs.pop();
+        self.at.paragraphs.pop();
         self.flow.end_capture()
     }
 
     /// Adds text as it is; outside of a paragraph it is one.
     fn push(&mut self, text: &str) {
         self.flow.push(text);
-        match self.paragraphs.last_mut() {
+        match self.at.paragraphs.last_mut() {
             Some(Some(open)) => open.is_white = false,
             _ => self.flow.end_paragraph(None, ""),
         }
@@ -428,11 +422,11 @@ impl<'d, 't> Reader<'d, 't> {
         let is_first = self.flow.marks.last().is_none_or(|mark| mark != HIDDEN);
         let is_mark = is_hidden && is_first && self.flow.marks.len() < MAX_MARKS;
         self.flow.marks.extend(is_mark.then(|| HIDDEN.to_owned()));
-        self.hidden.push(is_mark);
+        self.at.hidden.push(is_mark);
     }
 
     fn show(&mut self) {
-        if self.hidden.pop().unwrap_or_default() {
+        if self.at.hidden.pop().unwrap_or_default() {
             self.end_mark(HIDDEN);
         }
     }
@@ -447,15 +441,15 @@ impl<'d, 't> Reader<'d, 't> {
         let style = Style { based_on: format!("paragraph {}", tag.text("style-name")), ..Style::default() };
         let of_style = styles.inherited(&style, |style| style.outline).map(|level| level + 1);
         let heading = if is_heading { Some(tag.number::<u8>("outline-level").unwrap_or(1).max(1)) } else { of_style };
-        let is_item = mem::take(&mut self.is_item);
-        let depth = self.lists.len().saturating_sub(1);
-        let prefix = match (self.lists.last(), heading) {
-            (Some(Some((id, list))), _) if is_item => self.numbers.prefix(id, list, depth, heading.is_some()),
+        let is_item = mem::take(&mut self.at.is_item);
+        let depth = self.at.lists.len().saturating_sub(1);
+        let prefix = match (self.at.lists.last(), heading) {
+            (Some(Some((id, list))), _) if is_item => self.at.numbers.prefix(id, list, depth, heading.is_some()),
             (Some(None), _) if is_item => "  ".repeat(depth.min(MAX_LEVELS)) + "- ",
             (None, Some(level)) if is_heading && tag.text("is-list-header") != "true" => {
                 let outline = styles.lists.get_key_value("");
                 outline
-                    .map(|(id, list)| self.numbers.prefix(id, list, usize::from(level) - 1, true))
+                    .map(|(id, list)| self.at.numbers.prefix(id, list, usize::from(level) - 1, true))
                     .unwrap_or_default()
             }
             _ => String::new(),
@@ -464,26 +458,29 @@ impl<'d, 't> Reader<'d, 't> {
         if is_within {
             self.flow.begin_capture('\n');
         }
-        self.paragraphs.push(Some(Open { heading, prefix, is_white: true, is_within }));
+        self.at.paragraphs.push(Some(Open { heading, prefix, is_white: true, is_within }));
         self.hide(self.is_hidden("paragraph", tag));
     }
 
     /// A list that does not go on with the numbers of the one before begins with the first.
     fn start_list(&mut self, tag: &Tag<'_>) {
         let own = self.odf.styles.lists.get_key_value(&tag.text("style-name"));
-        let around = self.lists.last().copied().flatten();
+        let around = self.at.lists.last().copied().flatten();
         let list = own.filter(|(id, _)| !id.is_empty()).or(around);
         let goes_on = tag.text("continue-numbering") == "true" || !tag.text("continue-list").is_empty();
         let is_other = list.map(|(id, _)| id) != around.map(|(id, _)| id);
-        if let Some(numbers) = list.filter(|_| !goes_on && is_other).and_then(|(id, _)| self.numbers.last.get_mut(id)) {
-            numbers[self.lists.len().min(MAX_LEVELS)..].fill(None);
+        if let Some(numbers) =
+            list.filter(|_| !goes_on && is_other).and_then(|(id, _)| self.at.numbers.last.get_mut(id))
+        {
+            numbers[self.at.lists.len().min(MAX_LEVELS)..].fill(None);
         }
-        self.lists.push(list);
+        self.at.lists.push(list);
     }
 
     /// A change that was read before: a deletion at its place, an insertion from its start to its end.
     fn change(&mut self, tag: &Tag<'_>) {
-        let Some((mark, text)) = self.changes.get(&tag.text("change-id")).filter(|(mark, _)| !mark.is_empty()) else {
+        let Some((mark, text)) = self.at.changes.get(&tag.text("change-id")).filter(|(mark, _)| !mark.is_empty())
+        else {
             return;
         };
         let (mark, is_open) = (mark.clone(), self.flow.marks.len() < MAX_MARKS);
@@ -502,9 +499,9 @@ impl<'d, 't> Reader<'d, 't> {
     }
 
     fn end_frame(&mut self) {
-        let frame = mem::replace(&mut self.frame, self.frames.pop().unwrap_or_default());
+        let frame = mem::replace(&mut self.at.frame, self.at.frames.pop().unwrap_or_default());
         if frame.is_title {
-            self.slide.title = Some(self.end_text().split_whitespace().collect::<Vec<_>>().join(" "));
+            self.at.slide.title = Some(self.end_text().split_whitespace().collect::<Vec<_>>().join(" "));
         } else if frame.is_object {
             self.push(&format!("[chart, diagram or formula:{}]", frame.alt));
         } else if let Some(image) = frame.image.filter(|_| !frame.has_table) {

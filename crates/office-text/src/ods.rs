@@ -8,7 +8,7 @@ use crate::{
     OfficeError,
     budget::Result,
     number_format::NumberFormat,
-    odf::{CONTENT, MAX_SPACES, Odf, collapsed, find_item},
+    odf::{CONTENT, MAX_SPACES, Odf, collapsed, find_item, item},
     package::Package,
     workbook::{CellText, MAX_COLUMNS, MAX_ROW, OfficeSheet, RowCollector, SheetRows, WantedCells},
     xlsx::{MAX_CELL, MAX_COUNTED, NO_CELLS},
@@ -23,9 +23,9 @@ pub(crate) fn sheets(odf: &Odf, package: &Package<'_>) -> Result<Vec<OfficeSheet
     let sized = |(name, hidden): &(String, bool)| {
         let mut size = None;
         if !is_too_long() && find_item(&mut xml, "table", |_| true)? {
-            let mut reader = SheetReader::new(NO_CELLS);
+            let mut reader = SheetReader { rows: RowCollector::new(NO_CELLS), at: Place::default() };
             reader.read(package, &mut xml, &is_too_long)?;
-            size = Some(reader.size).filter(|_| !is_too_long());
+            size = Some(reader.at.size).filter(|_| !is_too_long());
         }
         Ok(OfficeSheet { name: name.clone(), hidden: *hidden, size })
     };
@@ -34,52 +34,38 @@ pub(crate) fn sheets(odf: &Odf, package: &Package<'_>) -> Result<Vec<OfficeSheet
 
 /// Rows of a sheet, which counts from 1.
 pub(crate) fn rows(odf: &Odf, package: &Package<'_>, sheet: usize, wanted: WantedCells) -> Result<SheetRows> {
-    if sheet == 0 || sheet > odf.items.len() {
+    let (at, mut reader) =
+        (sheet.wrapping_sub(1), SheetReader { rows: RowCollector::new(wanted), at: Place::default() });
+    if at >= odf.items.len() {
         return Err(OfficeError::Missing(format!("sheet {sheet}")));
     }
-    let (mut xml, mut at) = (package.required_xml(CONTENT)?, 0);
-    let mut reader = SheetReader::new(wanted);
-    let is_wanted = |_: &Tag<'_>| {
-        at += 1;
-        at == sheet
-    };
-    if find_item(&mut xml, "table", is_wanted)? {
-        reader.read(package, &mut xml, &|| false)?;
-    }
+    item(package, "table", at)?.map_or(Ok(()), |mut xml| reader.read(package, &mut xml, &|| false))?;
     Ok(reader.rows.finish(&HashMap::new()))
 }
 
-/// Reads the cells of a sheet.
-struct SheetReader {
-    rows: RowCollector,
-    /// The row that is read and the one after it and those that repeat it, and the same of columns.
+/// Where the reading of a sheet is.
+#[derive(Default)]
+struct Place {
+    /// The row that is read, and the last of those that repeat it; the same of columns.
     row: (u32, u32),
     column: (u32, u32),
-    /// What the cell says beside its paragraphs, and these.
+    /// What the cell says beside its paragraphs; these, and how many.
     value: Option<String>,
     text: String,
-    /// Paragraphs of the cell, and whether the last one ends with white space.
     paragraphs: usize,
+    /// Whether the text ends with white space that is collapsed.
     is_white: bool,
     /// The last row and the last column that have content.
     size: (u32, u32),
 }
 
-impl SheetReader {
-    fn new(wanted: WantedCells) -> Self {
-        let (value, text) = (None, String::new());
-        Self {
-            rows: RowCollector::new(wanted),
-            row: (0, 1),
-            column: (0, 1),
-            value,
-            text,
-            paragraphs: 0,
-            is_white: false,
-            size: (0, 0),
-        }
-    }
+/// Reads the cells of a sheet.
+struct SheetReader {
+    rows: RowCollector,
+    at: Place,
+}
 
+impl SheetReader {
     /// Reads until there are enough rows, or `is_enough` says so at the start of one.
     fn read(&mut self, package: &Package<'_>, xml: &mut Xml<'_>, is_enough: &dyn Fn() -> bool) -> Result<()> {
         let (first, last) = self.rows.wanted.rows;
@@ -90,7 +76,7 @@ impl SheetReader {
                     "table-row" => {
                         let name = tag.full_name().to_owned();
                         self.start_row(&tag);
-                        if self.row.1 <= first {
+                        if self.at.row.1 < first {
                             // The start of the next sheet ends this one.
                             let mut is_over = false;
                             let is_first = |tag: &Tag<'_>| {
@@ -98,13 +84,13 @@ impl SheetReader {
                                 if tag.name() == "table-row" {
                                     self.start_row(tag);
                                 }
-                                is_over || tag.name() == "table-row" && self.row.1 > first
+                                is_over || tag.name() == "table-row" && self.at.row.1 >= first
                             };
                             if !xml.skip_to(name.trim_end_matches("-row"), is_first)? || is_over {
                                 break;
                             }
                         }
-                        if self.row.0 > last || is_enough() {
+                        if self.at.row.0 > last || is_enough() {
                             break;
                         }
                     }
@@ -114,8 +100,8 @@ impl SheetReader {
                     _ if tag.full_name().starts_with("draw:") => xml.skip()?,
                     "p" => {
                         is_text = true;
-                        self.push(if self.paragraphs > 0 { "\n" } else { "" });
-                        (self.paragraphs, self.is_white) = (self.paragraphs + 1, true);
+                        self.push(if self.at.paragraphs > 0 { "\n" } else { "" });
+                        (self.at.paragraphs, self.at.is_white) = (self.at.paragraphs + 1, true);
                     }
                     "s" => self.push(&" ".repeat(tag.number("c").unwrap_or(1).min(MAX_SPACES))),
                     "tab" => self.push("\t"),
@@ -123,9 +109,9 @@ impl SheetReader {
                     _ => {}
                 },
                 Node::Text(text) if is_text => {
-                    let mut is_white = self.is_white;
+                    let mut is_white = self.at.is_white;
                     self.push(&collapsed(&text, &mut is_white));
-                    self.is_white = is_white;
+                    self.at.is_white = is_white;
                 }
                 Node::Text(_) => {}
                 Node::End(tag) => match tag.local_name().into_inner() {
@@ -142,38 +128,38 @@ impl SheetReader {
 
     fn start_row(&mut self, tag: &Tag<'_>) {
         let count = tag.number("number-rows-repeated").unwrap_or(1).max(1);
-        self.row = (self.row.1, self.row.1.saturating_add(count));
-        self.column = (0, 1);
+        self.at.row = (self.at.row.1.saturating_add(1), self.at.row.1.saturating_add(count));
+        self.at.column = (0, 0);
     }
 
     fn start_cell(&mut self, tag: &Tag<'_>) {
         let count = tag.number("number-columns-repeated").unwrap_or(1).max(1);
-        self.column = (self.column.1, self.column.1.saturating_add(count));
-        self.text.clear();
-        self.paragraphs = 0;
+        self.at.column = (self.at.column.1.saturating_add(1), self.at.column.1.saturating_add(count));
+        self.at.text.clear();
+        self.at.paragraphs = 0;
         let formula = Some(tag.text("formula")).filter(|formula| self.rows.wanted.formulas && !formula.is_empty());
-        self.value = formula.map_or_else(|| value(tag), |formula| Some(plain_formula(&formula)));
+        self.at.value = formula.map_or_else(|| value(tag), |formula| Some(plain_formula(&formula)));
     }
 
     fn push(&mut self, text: &str) {
-        self.is_white = false;
-        if self.text.len() + text.len() <= MAX_CELL {
-            self.text.push_str(text);
+        self.at.is_white = false;
+        if self.at.text.len() + text.len() <= MAX_CELL {
+            self.at.text.push_str(text);
         }
     }
 
     fn end_cell(&mut self, package: &Package<'_>) -> Result<()> {
-        let text = self.value.take().unwrap_or_else(|| mem::take(&mut self.text));
-        if text.is_empty() || self.column.0 > MAX_COLUMNS {
+        let text = self.at.value.take().unwrap_or_else(|| mem::take(&mut self.at.text));
+        if text.is_empty() || self.at.column.0 > MAX_COLUMNS {
             return Ok(());
         }
-        let end = self.column.1.min(MAX_COLUMNS + 1);
-        self.size = (self.size.0.max(self.row.1 - 1), self.size.1.max(end - 1));
+        let end = self.at.column.1.min(MAX_COLUMNS);
+        self.at.size = (self.at.size.0.max(self.at.row.1), self.at.size.1.max(end));
         let WantedCells { rows: (first_row, _), columns: (first, last), .. } = self.rows.wanted;
-        let row = self.row.0.max(first_row);
+        let row = self.at.row.0.max(first_row);
         // One more than fit, so that it is known.
         let most = MAX_ROW / text.len() + 1;
-        for column in (self.column.0.max(first)..end.min(last.saturating_add(1))).take(most) {
+        for column in (self.at.column.0.max(first)..=end.min(last)).take(most) {
             package.budget.inflate(text.len())?;
             if !self.rows.push(row, column, CellText::Own(text.clone())) {
                 break;
@@ -185,7 +171,7 @@ impl SheetReader {
     /// Ends a row and those that repeat it; false once there is no more room.
     fn end_row(&mut self, package: &Package<'_>) -> Result<bool> {
         let (first, last) = self.rows.wanted.rows;
-        for row in self.row.0.max(first).saturating_add(1)..self.row.1.min(last.saturating_add(1)) {
+        for row in self.at.row.0.max(first).saturating_add(1)..=self.at.row.1.min(last) {
             package.budget.inflate(self.rows.row_bytes)?;
             if !self.rows.repeat(row) {
                 break;
@@ -200,7 +186,11 @@ fn value(tag: &Tag<'_>) -> Option<String> {
     let number = |text: &str| Some(NumberFormat::Number.render(text.trim().parse().ok()?, false));
     let text = match tag.text("value-type").as_str() {
         "float" | "percentage" | "currency" => Some(tag.text("value")).map(|text| number(&text).unwrap_or(text)),
-        "date" => Some(date(&tag.text("date-value"))),
+        // With milliseconds at most; a time of no day is one of the day that is counted from.
+        "date" => {
+            let text: String = tag.text("date-value").chars().take(23).collect();
+            Some(text.trim_start_matches("1899-12-30T").to_owned())
+        }
         "time" => Some(tag.text("time-value")).map(|text| clock(&text).unwrap_or(text)),
         "boolean" => Some(tag.text("boolean-value").to_uppercase()),
         _ => Some(tag.text("string-value")),
@@ -208,31 +198,18 @@ fn value(tag: &Tag<'_>) -> Option<String> {
     text.filter(|text| !text.is_empty())
 }
 
-/// A date with milliseconds at most; a time of no day, which is one of the day that is counted from, without it.
-fn date(text: &str) -> String {
-    let (whole, rest) = text.split_once('.').unwrap_or((text, ""));
-    let rest: String = rest.chars().take(3).collect();
-    let rest = rest.trim_end_matches('0');
-    let rest = if rest.is_empty() { String::new() } else { format!(".{rest:0<3}") };
-    whole.trim_start_matches("1899-12-30T").to_owned() + &rest
-}
-
 /// `36:00:00` for `PT36H00M00S`.
 fn clock(duration: &str) -> Option<String> {
-    let (mut days, mut number) = (0.0, String::new());
-    for sign in duration.strip_prefix('P')?.chars() {
-        let of_day = match sign {
-            'T' => continue,
+    let mut days = 0.0;
+    for part in duration.strip_prefix('P')?.replace('T', "").split_inclusive(char::is_alphabetic) {
+        let of_day = match part.chars().last()? {
             'D' => 1.0,
             'H' => 24.0,
             'M' => 1440.0,
             'S' => 86_400.0,
-            _ => {
-                number.push(sign);
-                continue;
-            }
+            _ => return None,
         };
-        days += mem::take(&mut number).parse::<f64>().ok()? / of_day;
+        days += part[..part.len() - 1].parse::<f64>().ok()? / of_day;
     }
     Some(NumberFormat::Duration.render(days, false))
 }

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::{ALL, open, paragraphs, rows};
 use crate::{
     OfficeDocument, OfficeError, WantedCells, may_be_document,
-    testing::{archive, docx, pptx, relationships, xlsx},
+    testing::{archive, docx, opendocument, pptx, relationships, xlsx},
     with_document,
 };
 
@@ -264,12 +264,33 @@ const NAMES: &[&str] = &[
     "sheetData",
     "Fallback",
     "body",
+    "h",
+    "list",
+    "list-item",
+    "note",
+    "note-body",
+    "annotation",
+    "changed-region",
+    "deletion",
+    "change",
+    "table",
+    "table-row",
+    "table-cell",
+    "frame",
+    "image",
+    "span",
+    "notes",
+    "page",
+    "style",
+    "list-style",
+    "list-level-style-number",
     "other",
 ];
 
 fn element() -> impl Strategy<Value = String> {
     let attribute = (
-        "(val|id|r|s|t|si|lvl|type|gridSpan|hMerge|ref|author|w:val|r:embed)",
+        "(val|id|r|s|t|si|lvl|type|gridSpan|hMerge|ref|author|w:val|r:embed|level|name|style-name|class|value-type\
+         |number-rows-repeated|number-columns-repeated|outline-level|start-value|change-id|display|formula)",
         "([0-9]{0,3}|A1:B9|shared|s|title|&amp;|\u{fc})",
     );
     let tag = (prop::sample::select(NAMES), prop::option::of(attribute));
@@ -297,7 +318,9 @@ proptest! {
         let texts = docx(&parts.concat(), &[("styles", &part), ("numbering", &part), ("footnotes", &part), ("comments", &part)]);
         let sheets = xlsx(&[("S", &parts.concat())], &parts.concat(), &parts.concat());
         let slides = pptx(&[(&parts.concat(), &parts.concat())]);
-        for bytes in [texts, sheets, slides] {
+        let [text, spreadsheet, presentation] = ["text", "spreadsheet", "presentation"]
+            .map(|kind| opendocument(kind, &parts.concat(), &parts.concat(), &[("styles.xml", part.as_bytes())]));
+        for bytes in [texts, sheets, slides, text, spreadsheet, presentation] {
             prop_assert_ne!(open(&bytes, read_all), Err(PANICKED));
         }
     }
