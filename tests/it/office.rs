@@ -1,8 +1,8 @@
-//! `read` of Word, Excel and `PowerPoint` files: their text by paragraphs, rows and slides, the images within, and what they
+//! `read` of Word, Excel, `PowerPoint` and `OpenDocument` files: their text by paragraphs, rows and slides, the images within, and what they
 //! must not do to the server.
 
 use confined_fs::Revision;
-use office_text::testing::{archive, docx, pptx, relationships, xlsx};
+use office_text::testing::{archive, docx, opendocument, pptx, relationships, xlsx};
 use rootbound::tools::Settings;
 use serde_json::{Value, json};
 
@@ -178,24 +178,35 @@ fn presentation_is_shown_by_slides() {
 }
 
 #[test]
+fn opendocument_is_read_as_the_others_are() {
+    let text = "<text:h text:outline-level='1'>Results</text:h><text:p>All is good.</text:p>";
+    let h = with("a.odt", opendocument("text", "", text, &[]));
+    assert_eq!(body(&read(&h, "a.odt", &json!({ "part": "section results" }))), "# Results\nAll is good.");
+    let cells = "<table:table-row><table:table-cell office:value-type='float' office:value='2'/></table:table-row>";
+    h.write(
+        "a.ods",
+        opendocument("spreadsheet", "", &format!("<table:table table:name='S'>{cells}</table:table>"), &[]),
+    );
+    assert!(read(&h, "a.ods", &json!({ "part": "sheet S" })).contains("\tA\n1\t2\n"));
+    let slide = "<draw:page><draw:frame><draw:text-box><text:p>words</text:p></draw:text-box></draw:frame></draw:page>";
+    h.write("a.odp", opendocument("presentation", "", slide, &[]));
+    assert!(read(&h, "a.odp", &json!({})).starts_with("--- slide 1 of 1 ---\nwords\n"));
+    h.write("a.odg", opendocument("drawing", "", "<draw:page/>", &[]));
+    let error = h.call("read", json!({ "path": "a.odg" })).fails("binary");
+    assert!(error.contains("it is an OpenDocument drawing, chart or formula, which is not supported"), "{error}");
+}
+
+#[test]
 fn part_of_another_format_does_not_fit() {
     let h = with("a.docx", report());
     h.write("a.xlsx", xlsx(&[("S", "")], "", ""));
     h.write("a.txt", "text\n");
     for (name, part, said) in [
-        (
-            "a.docx",
-            "sheet S",
-            "part sheet S is for Excel workbooks; a.docx is a Word document\n\nhint: use part=\"para",
-        ),
-        ("a.docx", "pages 1-2", "part pages 1-2 is for PDF files; a.docx is a Word document"),
-        ("a.docx", "def main", "part def main is for source files; a.docx is a Word document"),
-        (
-            "a.xlsx",
-            "slides 1",
-            "part slides 1 is for PowerPoint presentations; a.xlsx is an Excel workbook\n\nhint: use",
-        ),
-        ("a.txt", "paragraphs 1-2", "part paragraphs 1-2 is for Word documents; a.txt is a text file"),
+        ("a.docx", "sheet S", "part sheet S is for workbooks; a.docx is a text document\n\nhint: use part=\"para"),
+        ("a.docx", "pages 1-2", "part pages 1-2 is for PDF files; a.docx is a text document"),
+        ("a.docx", "def main", "part def main is for source files; a.docx is a text document"),
+        ("a.xlsx", "slides 1", "part slides 1 is for presentations; a.xlsx is a workbook\n\nhint: use"),
+        ("a.txt", "paragraphs 1-2", "part paragraphs 1-2 is for Word and OpenDocument texts; a.txt is a text file"),
         ("a.docx", "image 1", "image 1 is past the end: a.docx has 0 images"),
         ("a.docx", "image 0", "`part` is not valid: \"image 0\": images are numbers from 1 on"),
         ("a.xlsx", "sheet", "`part` is not valid: \"sheet\": a name is missing"),

@@ -64,22 +64,12 @@ use xml::Node;
 
 pub use budget::OfficeError;
 pub use flow::Paragraph;
+pub use package::OfficeKind;
 pub use story::Slide;
 pub use workbook::{OfficeSheet, WantedCells, column_number};
 
 /// Bytes that reading one document may take at most, for callers that read several at the same time.
 pub const MEMORY: u64 = 80 << 20;
-
-/// The kind of a document, by which some functions of [`OfficeDocument`] answer; the others find nothing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OfficeKind {
-    /// Paragraphs, items of lists and rows of tables.
-    Text,
-    /// Sheets of rows and columns.
-    Workbook,
-    /// Slides, each with its notes.
-    Presentation,
-}
 
 enum Content {
     Text(Docx),

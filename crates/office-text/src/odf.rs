@@ -5,10 +5,10 @@
 use std::{collections::HashMap, mem};
 
 use crate::{
-    OfficeError, OfficeKind,
+    OfficeError,
     budget::Result,
     flow::{Flow, Table},
-    package::Package,
+    package::{OfficeKind, Package},
     story::{Slide, slide_of},
     styles::{HIDDEN, Level, Levels, List, MAX_LABEL, MAX_LEVELS, Numbers, Style, Styles, by},
     xml::{Node, Tag, Xml},

@@ -45,6 +45,17 @@ struct Part {
     method: CompressionMethod,
 }
 
+/// The kind of a document, by which some functions of [`OfficeDocument`] answer; the others find nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OfficeKind {
+    /// Paragraphs, items of lists and rows of tables.
+    Text,
+    /// Sheets of rows and columns.
+    Workbook,
+    /// Slides, each with its notes.
+    Presentation,
+}
+
 /// An image in a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OfficeImage {

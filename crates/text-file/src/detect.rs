@@ -179,8 +179,8 @@ pub(super) fn kind_name(head: &[u8]) -> String {
     format!("{} {noun}", extension.to_ascii_uppercase())
 }
 
-/// Endings of documents: PDF, Word, Excel and `PowerPoint`.
-const DOCUMENTS: &str = "pdf doc docm docx dotx ppt pptm pptx ppsx xls xlsm xlsx xltx";
+/// Endings of documents: PDF, Word, Excel, `PowerPoint` and `OpenDocument`.
+const DOCUMENTS: &str = "pdf doc docm docx dotx odp ods odt otp ots ott ppt pptm pptx ppsx xls xlsm xlsx xltx";
 
 /// Whether a file is called as documents are, whose text `read` shows and no search sees.
 pub fn is_document_name(path: &Path) -> bool {

@@ -18,7 +18,7 @@ use super::{answer::count, context::CallContext, fence::fence};
 pub(crate) struct SkippedFiles {
     /// They hold NUL bytes.
     binary: usize,
-    /// PDF, Word, Excel and `PowerPoint` files, whose text `read` shows.
+    /// PDF, Word, Excel, `PowerPoint` and `OpenDocument` files, whose text `read` shows.
     #[serde(skip_serializing_if = "is_zero")]
     documents: usize,
     /// Over the size limit of directory searches.

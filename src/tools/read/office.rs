@@ -1,4 +1,4 @@
-//! Word, Excel and `PowerPoint` files: paragraphs, rows or slides as text, and the images within.
+//! Word, Excel, `PowerPoint` and `OpenDocument` files: paragraphs, rows or slides as text, and the images within.
 
 use std::{fmt::Write as _, iter, mem, ops::ControlFlow};
 
@@ -199,9 +199,9 @@ impl Shown {
             (OfficeKind::Presentation, Some(Part::Slides { first, last })) => {
                 return self.read_slides(document, (*first, *last));
             }
-            (OfficeKind::Text, _) => ("a Word document", "part=\"paragraphs 1-50\" or part=\"section HEADING\""),
-            (OfficeKind::Workbook, _) => ("an Excel workbook", "part=\"sheet NAME rows 1-200\""),
-            (OfficeKind::Presentation, _) => ("a PowerPoint presentation", "part=\"slides 1-5\""),
+            (OfficeKind::Text, _) => ("a text document", "part=\"paragraphs 1-50\" or part=\"section HEADING\""),
+            (OfficeKind::Workbook, _) => ("a workbook", "part=\"sheet NAME rows 1-200\""),
+            (OfficeKind::Presentation, _) => ("a presentation", "part=\"slides 1-5\""),
         };
         let instead = format!("{instead}, or no part to read from the start");
         Ok(part.map(|part| part.unfit_in(&self.path, what, &instead)))

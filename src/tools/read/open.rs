@@ -109,7 +109,7 @@ pub(super) fn binary(path: &WorkspacePath, size: u64, error: &DecodeError) -> To
         .hint("create the image again, or ask the user for another copy");
     }
     ToolError::new(Kind::Binary, format!("{path} is not text: {kind}, {size} bytes"))
-        .hint("only text, PDF, Word, Excel and PowerPoint files and PNG, JPEG, WebP or GIF images can be read; for text in another encoding pass encoding")
+        .hint("only text, PDF, Word, Excel, PowerPoint and OpenDocument files and PNG, JPEG, WebP or GIF images can be read; for text in another encoding pass encoding")
 }
 
 /// Within how many first bytes a file that is called a PDF has the header of one.
@@ -122,7 +122,7 @@ pub(super) enum Format {
     Image(ImageInfo),
     Pdf,
     Notebook,
-    /// Word, Excel and `PowerPoint`.
+    /// Word, Excel, `PowerPoint` and `OpenDocument`.
     Office,
     /// Everything else, binary content included, which fails to decode.
     Text,

@@ -193,11 +193,11 @@ pub(super) struct Facts {
     pub(super) height: Option<usize>,
     /// Pages of a PDF.
     pub(super) pages: Option<usize>,
-    /// Paragraphs of a Word document.
+    /// Paragraphs of a text document.
     pub(super) paragraphs: Option<usize>,
-    /// Sheets of an Excel workbook.
+    /// Sheets of a workbook.
     pub(super) sheets: Option<usize>,
-    /// Slides of a `PowerPoint` presentation.
+    /// Slides of a presentation.
     pub(super) slides: Option<usize>,
     /// The first page returned, counted from 1.
     pub(super) first_page: Option<usize>,

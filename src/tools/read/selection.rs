@@ -111,8 +111,8 @@ fn line_ranges(text: &str) -> Result<Vec<Range<usize>>, ToolError> {
 
 /// The forms of the argument, for errors.
 const FORMS: &str = "`def NAME`, `fn NAME`, `class NAME`, `pages 3-5` (PDF), `cells 2-4` (notebook), `region X,Y,WIDTH,HEIGHT` (image), \
-                     `columns 2001-4000` (long lines), `paragraphs 20-60` or `section HEADING` (Word), \
-                     `sheet NAME rows 1-200 columns A-F` (Excel), `slides 3-5` (PowerPoint) or `image 2` (in a document)";
+                     `columns 2001-4000` (long lines), `paragraphs 20-60` or `section HEADING` (text document), \
+                     `sheet NAME rows 1-200 columns A-F` (workbook), `slides 3-5` (presentation) or `image 2` (in a document)";
 
 /// A part of a file. Pages, cells and columns count from 1 and both ends belong to the range.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -127,15 +127,15 @@ pub(super) enum Part {
     Region { x: usize, y: usize, width: usize, height: usize },
     /// Characters of each line.
     Columns { first: usize, last: usize },
-    /// Paragraphs of a Word document.
+    /// Paragraphs of a text document.
     Paragraphs { first: usize, last: usize },
-    /// The section of a Word document with this heading.
+    /// The section of a text document with this heading.
     Section(String),
-    /// A text in no other form: a heading of a Word document, a sheet of a workbook, and an error elsewhere.
+    /// A text in no other form: a heading of a text document, a sheet of a workbook, and an error elsewhere.
     Heading(String),
-    /// Rows of a sheet of an Excel workbook.
+    /// Rows of a sheet of a workbook.
     Sheet(SheetPart),
-    /// Slides of a `PowerPoint` presentation.
+    /// Slides of a presentation.
     Slides { first: usize, last: usize },
     /// An image in a document, by its number, and its region where not all of it is wanted.
     Image { number: usize, region: Option<Box<Part>> },
@@ -268,10 +268,10 @@ impl Part {
             Self::Cells { .. } => "notebooks",
             Self::Region { .. } => "images",
             Self::Columns { .. } => "text files",
-            Self::Paragraphs { .. } | Self::Section(_) => "Word documents",
+            Self::Paragraphs { .. } | Self::Section(_) => "Word and OpenDocument texts",
             Self::Heading(text) => return invalid(text, ""),
-            Self::Sheet(_) => "Excel workbooks",
-            Self::Slides { .. } => "PowerPoint presentations",
+            Self::Sheet(_) => "workbooks",
+            Self::Slides { .. } => "presentations",
             Self::Image { .. } => "Office documents",
         };
         ToolError::invalid(format!("part {self} is for {fits}; {path} is {what}")).hint(format!("use {instead}"))
