@@ -15,6 +15,9 @@ use crate::{
     xml::{Node, Tag, Xml},
 };
 
+/// Work of a cell that is repeated: about what its memory is.
+const CELL_WORK: usize = 40;
+
 /// The sheets with their sizes, which are counted.
 pub(crate) fn sheets(odf: &Odf, package: &Package<'_>) -> Result<Vec<OfficeSheet>> {
     let least_left = package.budget.inflated.get().saturating_sub(MAX_COUNTED);
@@ -160,7 +163,7 @@ impl SheetReader {
         // One more than fit, so that it is known.
         let most = MAX_ROW / text.len() + 1;
         for column in (self.at.column.0.max(first)..=end.min(last)).take(most) {
-            package.budget.inflate(text.len())?;
+            package.budget.inflate(text.len() + CELL_WORK)?;
             if !self.rows.push(row, column, CellText::Own(text.clone())) {
                 break;
             }
@@ -172,7 +175,8 @@ impl SheetReader {
     fn end_row(&mut self, package: &Package<'_>) -> Result<bool> {
         let (first, last) = self.rows.wanted.rows;
         for row in self.at.row.0.max(first).saturating_add(1)..=self.at.row.1.min(last) {
-            package.budget.inflate(self.rows.row_bytes)?;
+            // A cell has two bytes at least.
+            package.budget.inflate(self.rows.row_bytes * (CELL_WORK / 2))?;
             if !self.rows.repeat(row) {
                 break;
             }
