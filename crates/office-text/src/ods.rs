@@ -193,7 +193,7 @@ fn value(tag: &Tag<'_>) -> Option<String> {
         // With milliseconds at most; a time of no day is one of the day that is counted from.
         "date" => {
             let text: String = tag.text("date-value").chars().take(23).collect();
-            Some(text.trim_start_matches("1899-12-30T").to_owned())
+            Some(text.trim_start_matches("1899-12-30T").trim_end_matches(".000").to_owned())
         }
         "time" => Some(tag.text("time-value")).map(|text| clock(&text).unwrap_or(text)),
         "boolean" => Some(tag.text("boolean-value").to_uppercase()),
