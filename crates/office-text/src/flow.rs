@@ -143,7 +143,8 @@ impl<'t> Flow<'t> {
     }
 
     fn capture(&mut self, prefix: &str, text: &str) {
-        if !text.trim().is_empty() && self.hold(prefix.len() + 1) {
+        if !text.trim().is_empty() {
+            let prefix = if self.hold(prefix.len() + 1) { prefix } else { "" };
             let Line { captured, between, .. } = &mut self.line;
             captured.extend((!captured.is_empty()).then_some(*between));
             captured.extend([prefix, text]);
@@ -180,8 +181,9 @@ impl<'t> Flow<'t> {
         let more = if is_repeated { text.clone() } else { String::new() };
         // Word has at most 63 columns.
         let columns = columns.min(100);
-        if self.hold(columns * (24 + more.len()))
-            && columns > 0
+        // What was held before the limit is shown.
+        let columns = if self.hold(columns * (24 + more.len())) { columns } else { columns.min(text.len()).min(1) };
+        if columns > 0
             && let Some(table) = self.tables.last_mut()
         {
             table.cells.push(text);
@@ -212,6 +214,35 @@ impl<'t> Flow<'t> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_cell_over_the_limit_shows_what_fits() {
+        let mut found = Vec::new();
+        let mut take = |paragraph: Paragraph<'_>| {
+            found.push((paragraph.text.len(), paragraph.cut));
+            ControlFlow::Continue(())
+        };
+        let mut flow = Flow::new(1, &mut take);
+        let part = "a".repeat(MAX_HELD / 2 - 100);
+        flow.tables.push(Table::default());
+        for cells in [vec![1, 1], vec![3, 1], vec![1]] {
+            for parts in cells {
+                flow.begin_capture('\n');
+                for _ in 0..parts {
+                    flow.push(&part);
+                    flow.end_paragraph(None, "1. ");
+                }
+                flow.end_cell(1, false);
+            }
+            flow.end_row();
+        }
+        drop(flow);
+        let (one, frame) = (part.len() + "1. ".len(), "|  |".len());
+        let header = "\n|---|---|".len();
+        assert_eq!(found[0], (2 * one + frame + "  |".len() + header, false));
+        assert_eq!(found[1], (2 * one + "<br>".len() + frame, true));
+        assert_eq!(found[2], (one + frame, false));
+    }
 
     #[test]
     fn notes_within_notes_are_not_kept() {
