@@ -34,7 +34,7 @@ pub(crate) use filter_query::FilterQuery;
 pub(crate) use gram::COLUMNS;
 
 /// Another number for another meaning of columns and segments: filters that were kept with it are not used.
-pub(crate) const FILTER_VERSION: u32 = 5;
+pub(crate) const FILTER_VERSION: u32 = 6;
 
 /// Bytes of content that one segment covers.
 pub(crate) const SEGMENT: usize = 32 << 10;

@@ -1,4 +1,4 @@
-//! 3-grams, 4-grams and letters of two bytes of folded content: what the filter counts, and how text becomes it.
+//! 3-grams, 4-grams and letters beyond ASCII of folded content: what the filter counts, and how text becomes it.
 //!
 //! Content and patterns are folded alike, so that one column answers for every case of a letter.
 //! Nothing here decides what is searched.
@@ -13,8 +13,10 @@
 //! left for every other query. A frequent one has a single column: its text is in so many segments that more would refuse
 //! little.
 //!
-//! A letter of two bytes of UTF-8 is a gram of its own, with one column: else a pattern that has nothing but `é` or `ß`
-//! would read every file. A text has few different ones.
+//! A letter of two bytes of UTF-8 is a gram of its own, with four columns, as a pattern may have nothing but `é` or `ß`:
+//! without one it reads every file, with one column four of ten. So are the letters from U+1000 to U+2FFF, among which
+//! are other cases of those (`ẞ`, the sign for Ångström) and signs such as `→`. A text has few different ones, which is
+//! not so of Chinese.
 //!
 //! # Frequent pairs
 //! A 3-gram counts as frequent where both of its pairs of bytes are ones that most texts have often: the 256 pairs of
@@ -28,6 +30,8 @@ pub(crate) const COLUMNS: usize = 1 << COLUMN_BITS;
 const COLUMN_BITS: u32 = 14;
 /// Columns of a 3-gram that is not frequent.
 const RARE: usize = 3;
+/// Columns of a letter beyond ASCII.
+const LETTER: usize = 4;
 /// Room for 4-grams of one text that were met, by the bits of their hash.
 const MET_BITS: u32 = 13;
 /// Raw bytes beyond a cut that complete every gram which begins before it: three folded bytes come
@@ -50,8 +54,10 @@ impl Context {
             return (Self::default(), columns);
         }
         let bytes = self.bytes << 8 | u32::from(folded);
-        if let Some(column) = column_of_letter(bytes) {
-            columns.push(column);
+        if let Some(letter) = letter_at_end(bytes) {
+            for column in columns_of_letter(letter) {
+                columns.push(column);
+            }
         }
         if self.length >= CONTEXT - 1 {
             let [first, others @ ..] = columns_of_three(bytes);
@@ -75,7 +81,7 @@ impl Context {
 /// The columns of the letter, the 3-gram and the 4-gram that end at a byte.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct GramColumns {
-    columns: [u16; RARE + 2],
+    columns: [u16; RARE + LETTER + 1],
     /// How many of them there are; the others are zero.
     count: u8,
 }
@@ -105,9 +111,24 @@ fn column_of_four(bytes: u32) -> u16 {
     u16::try_from(spread(bytes) >> (32 - COLUMN_BITS)).unwrap_or_default()
 }
 
-/// The column of the letter of two bytes at the end of `bytes`, if there is one.
-fn column_of_letter(bytes: u32) -> Option<u16> {
-    (bytes & 0xE0C0 == 0xC080).then(|| column_of_four(bytes & 0xFFFF))
+/// The letter of two bytes, or of three from U+1000 to U+2FFF, at the end of `bytes`, if there is one.
+fn letter_at_end(bytes: u32) -> Option<u32> {
+    match bytes {
+        _ if bytes & 0xE0C0 == 0xC080 => Some(bytes & 0xFFFF),
+        _ if bytes & 0xC0C0 == 0x8080 && matches!(bytes >> 16 & 0xFF, 0xE1 | 0xE2) => Some(bytes & 0xFF_FFFF),
+        _ => None,
+    }
+}
+
+/// The columns of a letter, in steps as those of a rare 3-gram.
+fn columns_of_letter(letter: u32) -> [u16; LETTER] {
+    let hash = spread(letter);
+    let (mut column, step) = (u64::from(hash >> (32 - COLUMN_BITS)), u64::from(hash >> (32 - 2 * COLUMN_BITS) | 1));
+    [(); LETTER].map(|()| {
+        let this = low_bits(column);
+        column += step;
+        this
+    })
 }
 
 /// The columns of the 3-gram at the end of `bytes`: the first one by another odd constant, as a 3-gram should not share
@@ -159,10 +180,8 @@ pub(super) fn each(bytes: &[u8], mut found: impl FnMut(u16)) {
         if length >= 3 {
             columns_of_three(gram).into_iter().for_each(&mut found);
         }
-        if length >= 2
-            && let Some(column) = column_of_letter(gram)
-        {
-            found(column);
+        if let Some(letter) = letter_at_end(gram).filter(|_| length >= 2) {
+            columns_of_letter(letter).into_iter().for_each(&mut found);
         }
     }
 }
