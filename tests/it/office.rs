@@ -157,6 +157,12 @@ fn workbook_is_shown_by_sheets_and_rows() {
         "no sheet of a.xlsx is called \"Costs\"\n\nhint: name a sheet as it is: Plan, Old costs"
     );
     assert!(fails("sheet Plan rows 10-12").starts_with("row 10 is past the end: sheet Plan of a.xlsx has 9 rows"));
+    // A sheet that says less than it has.
+    h.write(
+        "b.xlsx",
+        xlsx(&[("S", &("<dimension ref='A1:A2'/>".to_owned() + &rows(&[&["1"], &["2"], &["3"]])))], "", ""),
+    );
+    assert_eq!(part(&h, "b.xlsx", "sheet S rows 3-"), "--- sheet S: 2 rows, 1 column ---\n\tA\n3\t3");
 }
 
 #[test]

@@ -198,8 +198,8 @@ impl<'d, 't> Story<'d, 't> {
             "tab" => self.flow.push("\t"),
             "br" | "cr" => self.flow.push("\n"),
             "noBreakHyphen" => self.flow.push("-"),
-            // A character of a font of signs, as the boxes and ticks of forms.
-            "sym" => self.flow.push("□"),
+            // A character of a font of signs, as the boxes and ticks of forms; in DrawingML it is the font.
+            "sym" if !tag.text("char").is_empty() => self.flow.push("□"),
             // An emoji, whose older form is the `Fallback`.
             "symEx" => self.flow.push(&character(&tag.text("char")).map(String::from).unwrap_or_default()),
             "ins" | "moveTo" => self.flow.marks.push(by("inserted", &tag.text("author"))),

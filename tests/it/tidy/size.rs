@@ -20,8 +20,8 @@ const MAX_LINES: &[(&str, usize)] = &[
     ("crates/structured-text", 2_062),
     ("crates/text-edit", 6_053),
     ("crates/text-file", 1_080),
-    ("crates/tree-search", 7_348),
-    ("src", 32_182),
+    ("crates/tree-search", 7_341),
+    ("src", 32_188),
 ];
 
 /// Modules that a folder may have; a file and the folder of its name count once.

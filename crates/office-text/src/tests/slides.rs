@@ -14,7 +14,7 @@ fn slides_have_title_text_and_notes_in_the_order_of_the_presentation() {
         <a:tc gridSpan='2'><a:txBody><a:p><a:r><a:t>b</a:t></a:r></a:p></a:txBody></a:tc><a:tc hMerge='1'><a:txBody><a:p/></a:txBody></a:tc>
         </a:tr></a:tbl></p:graphicFrame>";
     let levels = "<p:sp><p:txBody><a:p><a:pPr lvl='0'/><a:r><a:t>top</a:t></a:r></a:p><a:p><a:pPr lvl='2'/><a:r><a:t>deep</a:t></a:r>
-        <a:br/><a:r><a:t>er</a:t></a:r></a:p></p:txBody></p:sp>";
+        <a:br/><a:r><a:t>er</a:t></a:r><a:endParaRPr><a:sym typeface='Arial'/></a:endParaRPr></a:p></p:txBody></p:sp>";
     let first = shape("body", &["before"])
         + &shape("title", &["The", "title"])
         + &shape("dt", &["today"])

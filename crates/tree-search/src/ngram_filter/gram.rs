@@ -13,7 +13,7 @@
 //! left for every other query. A frequent one has a single column: its text is in so many segments that more would refuse
 //! little.
 //!
-//! A letter of two bytes of UTF-8 is a gram of its own, with four columns, as a pattern may have nothing but `é` or `ß`:
+//! A letter of two bytes of UTF-8 is a gram of its own, with six columns, as a pattern may have nothing but `é` or `ß`:
 //! without one it reads every file, with one column four of ten. So are the letters from U+1000 to U+2FFF, among which
 //! are other cases of those (`ẞ`, the sign for Ångström) and signs such as `→`. A text has few different ones, which is
 //! not so of Chinese.
@@ -31,7 +31,7 @@ const COLUMN_BITS: u32 = 14;
 /// Columns of a 3-gram that is not frequent.
 const RARE: usize = 3;
 /// Columns of a letter beyond ASCII.
-const LETTER: usize = 4;
+const LETTER: usize = 6;
 /// Room for 4-grams of one text that were met, by the bits of their hash.
 const MET_BITS: u32 = 13;
 /// Raw bytes beyond a cut that complete every gram which begins before it: three folded bytes come
@@ -55,7 +55,7 @@ impl Context {
         }
         let bytes = self.bytes << 8 | u32::from(folded);
         if let Some(letter) = letter_at_end(bytes) {
-            for column in columns_of_letter(letter) {
+            for column in columns_of::<LETTER>(letter, u16::MAX) {
                 columns.push(column);
             }
         }
@@ -120,29 +120,22 @@ fn letter_at_end(bytes: u32) -> Option<u32> {
     }
 }
 
-/// The columns of a letter, in steps as those of a rare 3-gram.
-fn columns_of_letter(letter: u32) -> [u16; LETTER] {
-    let hash = spread(letter);
-    let (mut column, step) = (u64::from(hash >> (32 - COLUMN_BITS)), u64::from(hash >> (32 - 2 * COLUMN_BITS) | 1));
-    [(); LETTER].map(|()| {
-        let this = low_bits(column);
-        column += step;
-        this
-    })
+/// The columns of the 3-gram at the end of `bytes`. A frequent one has the same one each time: which gram is frequent
+/// cannot be predicted, and a branch would take longer.
+fn columns_of_three(bytes: u32) -> [u16; RARE] {
+    columns_of(bytes & 0xFF_FFFF, u16::from(is_frequent(bytes)).wrapping_sub(1))
 }
 
-/// The columns of the 3-gram at the end of `bytes`: the first one by another odd constant, as a 3-gram should not share
-/// it with the 4-grams that begin with a certain byte; the others in steps from there (Kirsch and Mitzenmacher, "Less
-/// Hashing, Same Performance", 2006). A frequent one has the same one each time: which gram is frequent cannot be
-/// predicted, and a branch would take longer.
-fn columns_of_three(bytes: u32) -> [u16; RARE] {
-    let hash = u64::from(bytes & 0xFF_FFFF).wrapping_mul(0xC2B2_AE3D_27D4_EB4F);
+/// The columns of a 3-gram or a letter: the first one by another odd constant than that of 4-grams, as a 3-gram should not
+/// share it with the 4-grams that begin with a certain byte; the others in steps from there, of those bits that `steps` has
+/// (Kirsch and Mitzenmacher, "Less Hashing, Same Performance", 2006).
+fn columns_of<const COUNT: usize>(gram: u32, steps: u16) -> [u16; COUNT] {
+    let hash = u64::from(gram).wrapping_mul(0xC2B2_AE3D_27D4_EB4F);
     let first = low_bits(hash >> (64 - COLUMN_BITS));
     // Odd, so that no column comes twice.
-    let step = low_bits(hash >> (64 - 2 * COLUMN_BITS)) | 1;
-    let step = step & u16::from(is_frequent(bytes)).wrapping_sub(1);
+    let step = (low_bits(hash >> (64 - 2 * COLUMN_BITS)) | 1) & steps;
     let mut column = u64::from(first);
-    [(); RARE].map(|()| {
+    [(); COUNT].map(|()| {
         let this = low_bits(column);
         column += u64::from(step);
         this
@@ -181,7 +174,7 @@ pub(super) fn each(bytes: &[u8], mut found: impl FnMut(u16)) {
             columns_of_three(gram).into_iter().for_each(&mut found);
         }
         if let Some(letter) = letter_at_end(gram).filter(|_| length >= 2) {
-            columns_of_letter(letter).into_iter().for_each(&mut found);
+            columns_of::<LETTER>(letter, u16::MAX).into_iter().for_each(&mut found);
         }
     }
 }
