@@ -77,10 +77,14 @@ impl<'t> Flow<'t> {
         !self.cut
     }
 
-    /// Forgets what was handed out, and notes within a note; true if a limit was reached since the last time.
+    /// Forgets what was handed out, and notes within a note; true if a limit was reached since the last time. What is
+    /// within a text or a row that has not ended stays held.
     pub(crate) fn release(&mut self) -> bool {
-        self.held = 0;
-        self.after.clear();
+        let is_in_row = self.tables.iter().any(|table| !table.cells.is_empty());
+        if self.around.is_empty() && self.line.text.is_empty() && !is_in_row {
+            self.held = 0;
+            self.after.clear();
+        }
         mem::take(&mut self.cut)
     }
 
@@ -196,6 +200,7 @@ impl<'t> Flow<'t> {
         let cells = mem::take(&mut table.cells);
         let is_first = !mem::replace(&mut table.has_rows, true);
         if cells.iter().all(String::is_empty) && self.after.is_empty() {
+            self.cut = self.release();
             return;
         }
         // A table within a cell, for which Markdown has no form, is flat.
@@ -214,6 +219,28 @@ impl<'t> Flow<'t> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_has_not_ended_stays_held() {
+        let mut take = |_: Paragraph<'_>| ControlFlow::Continue(());
+        let half = "a".repeat(MAX_HELD / 2 + 1);
+        for is_row in [false, true] {
+            let mut flow = Flow::new(1, &mut take);
+            flow.tables.push(Table::default());
+            flow.begin_capture(' ');
+            flow.push(&half);
+            if is_row {
+                flow.end_cell(1, false);
+                // A paragraph beside the cells.
+                flow.end_paragraph(None, "");
+            } else {
+                // The end of a note that has not begun there.
+                flow.release();
+            }
+            flow.push(&half);
+            assert!(flow.release(), "{is_row}");
+        }
+    }
 
     #[test]
     fn a_cell_over_the_limit_shows_what_fits() {

@@ -134,14 +134,13 @@ fn read_style(package: &Package<'_>, tag: &Tag<'_>, styles: &mut Styles, open: &
         ("style", _) => {
             let family = tag.text("family");
             open.0 = format!("{family} {}", tag.text("name"));
-            let based_on = format!("{family} {}", tag.text("parent-style-name"));
+            let based_on = format!("{family} {}", tag.id("parent-style-name"));
             let outline = (open.0 == "paragraph Title").then_some(0);
             styles.named.insert(open.0.clone(), Style { based_on, outline, ..Style::default() });
         }
         // The numbers of headings are those of a list without a name.
         (name @ ("list-style" | "outline-style"), _) => {
-            let (id, format) =
-                if name == "list-style" { (tag.text("name"), "bullet") } else { (String::new(), "none") };
+            let (id, format) = if name == "list-style" { (tag.id("name"), "bullet") } else { (String::new(), "none") };
             open.1.clone_from(&id);
             let levels: Levels = std::array::from_fn(|_| Level { format: format.to_owned(), ..Level::default() });
             // A list costs more than its tags say. The next read fails where this does.
@@ -162,7 +161,7 @@ fn read_style(package: &Package<'_>, tag: &Tag<'_>, styles: &mut Styles, open: &
             let numbers: Vec<String> = (first..=last).map(|level| format!("%{level}")).collect();
             let text = tag.text("num-prefix") + &numbers.join(".") + &tag.text("num-suffix");
             let text = (format != "none").then(|| text.chars().take(MAX_LABEL).collect());
-            *level = Level { start: tag.number("start-value"), format: format.to_owned(), text, restarts: false };
+            *level = Level { start: tag.number("start-value"), format: format.to_owned(), text, ..Level::default() };
         }
         (name, _) if name.ends_with("-properties") => {
             let shown = tag.text("display") + &tag.text("visibility");

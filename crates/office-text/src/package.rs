@@ -179,7 +179,7 @@ impl<'a> Package<'a> {
             // What is outside of the file is never followed.
             if tag.name() == "Relationship" && tag.text("TargetMode") != "External" {
                 let kind = tag.text("Type").rsplit('/').next().unwrap_or_default().to_owned();
-                found.insert(tag.text("Id"), (kind, resolved(folder, &tag.text("Target"))));
+                found.insert(tag.text("Id"), (kind, resolved(folder, &tag.id("Target"))));
             }
         })?;
         Ok(Relationships(found))

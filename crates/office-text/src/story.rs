@@ -29,10 +29,10 @@ pub(crate) struct Docx {
 impl Style {
     fn set(&mut self, tag: &Tag<'_>) {
         match tag.name() {
-            "basedOn" | "pStyle" => self.based_on = tag.text("val"),
+            "basedOn" | "pStyle" => self.based_on = tag.id("val"),
             "outlineLvl" => self.outline = tag.number("val"),
             "ilvl" => self.level = tag.number("val"),
-            "numId" => self.list = Some(tag.text("val")),
+            "numId" => self.list = Some(tag.id("val")),
             _ => {}
         }
     }
@@ -85,8 +85,10 @@ impl Docx {
                 self.styles.lists.get_mut(&list).map(|list| &mut list.1).or_else(|| definitions.get_mut(&definition));
             let open = levels.and_then(|levels| levels.get_mut(level));
             match (tag.name(), open) {
+                // A definition or a list costs more than its tags say. The next read fails where this does.
                 ("abstractNum", _) => {
                     definition = tag.text("abstractNumId");
+                    let _ = package.budget.hold(mem::size_of::<Levels>());
                     definitions.insert(definition.clone(), Levels::default());
                 }
                 ("num", _) => list = tag.text("numId"),
@@ -94,14 +96,15 @@ impl Docx {
                     let levels = definitions.get(&value).cloned().unwrap_or_default();
                     let texts =
                         levels.iter().map(|level| level.format.len() + level.text.as_ref().map_or(0, String::len));
-                    // A list costs more than its tags say. The next read fails where this does.
                     let _ = package.budget.hold(mem::size_of::<Levels>() + texts.sum::<usize>());
-                    self.styles.lists.insert(list.clone(), (value, levels));
+                    self.styles.lists.insert(list.clone(), (tag.id("val"), levels));
                 }
                 ("lvl" | "lvlOverride", _) => level = tag.number("ilvl").unwrap_or(MAX_LEVELS),
                 ("start", Some(open)) => open.start = value.parse().ok(),
                 ("numFmt", Some(open)) => open.format = value,
                 ("lvlText", Some(open)) => open.text = Some(value.chars().take(MAX_LABEL).collect()),
+                ("isLgl", Some(open)) => open.is_legal = !tag.is_off("val"),
+                ("lvlRestart", Some(open)) => open.goes_on = value == "0",
                 ("startOverride", Some(open)) => (open.start, open.restarts) = (value.parse().ok(), true),
                 _ => {}
             }
@@ -243,7 +246,11 @@ impl<'d, 't> Story<'d, 't> {
         match name {
             "p" => self.end_paragraph(),
             "t" | "delText" => self.at.is_text = false,
-            "ins" | "moveTo" | "del" | "moveFrom" => drop(self.flow.marks.pop()),
+            "ins" | "moveTo" | "del" | "moveFrom" => {
+                // A run without an end would leave one for each.
+                self.flow.marks.retain(|mark| mark != HIDDEN);
+                self.flow.marks.pop();
+            }
             "r" => drop(self.flow.marks.pop_if(|mark| mark == HIDDEN)),
             "txbxContent" => {
                 let text = self.flow.end_capture();
@@ -342,7 +349,10 @@ pub(crate) fn slide_parts(package: &Package<'_>, main: &str) -> Result<Vec<Strin
     package.tags(main, &mut |tag| {
         // Those of sections refer to no part.
         let id = Some(tag.prefixed("id")).filter(|id| tag.name() == "sldId" && !id.is_empty());
-        slides.extend(id.map(|id| relationships.part(&id)));
+        let slide = id.map(|id| relationships.part(&id));
+        // Many slides may be one part. The next read fails where this does.
+        let _ = package.budget.hold(slide.as_ref().map_or(0, String::len));
+        slides.extend(slide);
     })?;
     Ok(slides)
 }

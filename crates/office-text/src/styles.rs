@@ -36,8 +36,11 @@ pub(crate) struct Level {
     pub(crate) format: String,
     /// What is before its items, as `%1.%2)`, where `%2` is the number of the second level.
     pub(crate) text: Option<String>,
-    /// Whether it begins again where the list does.
+    /// Whether it begins again where the list does; and whether it goes on after an item of a level above.
     pub(crate) restarts: bool,
+    pub(crate) goes_on: bool,
+    /// Whether the numbers of the levels above are in figures here: 17.9.4.
+    pub(crate) is_legal: bool,
 }
 
 pub(crate) type Levels = [Level; MAX_LEVELS];
@@ -75,11 +78,12 @@ impl Numbers {
         if self.begun.insert(id.to_owned()) {
             numbers.iter_mut().zip(levels).filter(|(_, level)| level.restarts).for_each(|(number, _)| *number = None);
         }
-        numbers[level + 1..].fill(None);
+        let below = numbers.iter_mut().zip(levels).skip(level + 1).filter(|(_, level)| !level.goes_on);
+        below.for_each(|(number, _)| *number = None);
         let start = |level: &Level| level.start.unwrap_or(1);
         let next = numbers[level].map_or(start(&levels[level]), |number| number.saturating_add(1));
         numbers[level] = Some(next);
-        let Level { format, text, .. } = &levels[level];
+        let Level { format, text, is_legal, .. } = &levels[level];
         let mut label = match (format.as_str(), text) {
             ("bullet", _) => "-".to_owned(),
             (_, Some(text)) => text.clone(),
@@ -87,7 +91,8 @@ impl Numbers {
             _ => format!("%{}.", level + 1),
         };
         for (at, (number, level)) in numbers.iter().zip(levels).enumerate().rev() {
-            let number = numeral(&level.format, number.unwrap_or(start(level)));
+            let format = if *is_legal { "decimal" } else { &level.format };
+            let number = numeral(format, number.unwrap_or(start(level)));
             label = label.replace(&format!("%{}", at + 1), &number);
         }
         match label.trim_end() {

@@ -11,7 +11,7 @@ use crate::{
     number_format::NumberFormat,
     package::Package,
     workbook::{
-        CellText, MAX_COLUMNS, OfficeSheet, RowCollector, SheetRows, WantedCells, cell_place, column_letters,
+        CellText, MAX_COLUMNS, MAX_ROW, OfficeSheet, RowCollector, SheetRows, WantedCells, cell_place, column_letters,
         column_number,
     },
     xml::{Node, Tag, Xml, character},
@@ -22,6 +22,9 @@ pub(crate) const MAX_COUNTED: u64 = 160 << 20;
 
 /// Bytes of the text of one cell that are kept: four for each of the 32,767 characters that Excel takes.
 pub(crate) const MAX_CELL: usize = 128 << 10;
+
+/// Bytes of a formula that cells share: four for each of the 8,192 characters that Excel takes.
+const MAX_FORMULA: usize = 32 << 10;
 
 /// Bytes of the strings that the rows of one answer share, and of such formulas.
 const MAX_STRINGS: usize = 16 << 20;
@@ -49,7 +52,10 @@ impl Xlsx {
                 // Also `veryHidden`, which only a program can show.
                 let hidden = tag.text("state").to_lowercase().ends_with("hidden");
                 let sheet = OfficeSheet { name: tag.text("name"), hidden, size: None };
-                sheets.push((sheet, relationships.part(&tag.prefixed("id"))));
+                let part = relationships.part(&tag.prefixed("id"));
+                // Many sheets may be one part. The next read fails where this does.
+                let _ = package.budget.hold(part.len());
+                sheets.push((sheet, part));
             }
             _ => {}
         })?;
@@ -243,12 +249,13 @@ impl SheetReader<'_> {
 
     /// Gives the cell the formula that it shares, or keeps its own for others.
     fn share_formula(&mut self) {
+        let is_wanted = self.at.cell.is_wanted && self.rows.row_bytes < MAX_ROW;
         let Place { row, cell, formulas, formulas_size, .. } = &mut self.at;
         let (Some(at), Some(formula)) = (cell.shared, &mut cell.formula) else { return };
-        if !formula.is_empty() && *formulas_size + formula.len() < MAX_STRINGS {
+        if !formula.is_empty() && formula.len() <= MAX_FORMULA && *formulas_size + formula.len() < MAX_STRINGS {
             *formulas_size += formula.len() + 100;
             formulas.insert(at, (*row, cell.column, formula.clone()));
-        } else if let Some((its_row, its_column, shared)) = formulas.get(&at).filter(|_| cell.is_wanted) {
+        } else if let Some((its_row, its_column, shared)) = formulas.get(&at).filter(|_| is_wanted) {
             let by = |to: u32, from: u32| i64::from(to) - i64::from(from);
             *formula = moved(shared, by(*row, *its_row), by(cell.column, *its_column));
         }

@@ -111,6 +111,12 @@ impl Tag<'_> {
         self.find(|key| local(key) == name)
     }
 
+    /// An identifier in an attribute; empty for one of more than 255 bytes, which no writer makes: comparing it again and
+    /// again would be work.
+    pub(crate) fn id(&self, name: &str) -> String {
+        Some(self.text(name)).filter(|id| id.len() < 256).unwrap_or_default()
+    }
+
     pub(crate) fn number<T: FromStr>(&self, name: &str) -> Option<T> {
         self.text(name).trim().parse().ok()
     }

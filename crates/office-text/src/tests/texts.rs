@@ -23,6 +23,8 @@ const NUMBERING: &str = "<w:numbering xmlns:w='w'>
     <w:abstractNum w:abstractNumId='7'><w:lvl w:ilvl='0'><w:start w:val='3'/><w:numFmt w:val='decimal'/></w:lvl>
       <w:lvl w:ilvl='1'><w:start w:val='1'/><w:numFmt w:val='bullet'/></w:lvl></w:abstractNum>
     <w:abstractNum w:abstractNumId='8'><w:lvl w:ilvl='0'><w:start w:val='1'/><w:numFmt w:val='none'/></w:lvl></w:abstractNum>
+    <w:abstractNum w:abstractNumId='10'><w:lvl w:ilvl='0'><w:numFmt w:val='upperRoman'/></w:lvl>
+      <w:lvl w:ilvl='1'><w:lvlRestart w:val='0'/><w:isLgl/><w:lvlText w:val='%1.%2'/></w:lvl></w:abstractNum>
     <w:abstractNum w:abstractNumId='9'><w:lvl w:ilvl='0'/><w:lvl w:ilvl='1'><w:lvlText w:val='%1.%2'/></w:lvl>
       <w:lvl w:ilvl='2'><w:numFmt w:val='lowerLetter'/><w:lvlText w:val='(%3)'/></w:lvl>
       <w:lvl w:ilvl='3'><w:numFmt w:val='upperRoman'/><w:lvlText w:val='%2-%3 %4 '/></w:lvl></w:abstractNum>
@@ -31,6 +33,7 @@ const NUMBERING: &str = "<w:numbering xmlns:w='w'>
     <w:num w:numId='3'><w:abstractNumId w:val='7'/><w:lvlOverride w:ilvl='0'><w:startOverride w:val='1'/></w:lvlOverride></w:num>
     <w:num w:numId='4'><w:abstractNumId w:val='8'/></w:num>
     <w:num w:numId='5'><w:abstractNumId w:val='9'/></w:num>
+    <w:num w:numId='6'><w:abstractNumId w:val='10'/></w:num>
     </w:numbering>";
 
 fn p(style: &str, text: &str) -> String {
@@ -88,6 +91,10 @@ fn lists_have_their_signs_and_numbers() {
         item(5, 2, "o"),
         item(5, 2, "p"),
         item(5, 3, "q"),
+        item(6, 0, "r"),
+        item(6, 1, "s"),
+        item(6, 0, "t"),
+        item(6, 1, "u"),
     ];
     let bytes = docx(&body.concat(), &[("styles", STYLES), ("numbering", NUMBERING)]);
     // What begins again takes the other lists of its definition with it, as Word and LibreOffice have it.
@@ -109,12 +116,16 @@ fn lists_have_their_signs_and_numbers() {
         "    (a) o",
         "    (b) p",
         "      2-b I q",
+        "I. r",
+        "  1.1 s",
+        "II. t",
+        "  2.2 u",
     ];
     assert_eq!(paragraphs(&bytes).unwrap(), found);
     let outline = open(&bytes, |document| document.outline()).unwrap();
     assert_eq!(outline.headings[1].text, "2. l");
     for text in ["2. L", "l"] {
-        assert_eq!(outline.sections(text).first(), Some(&(12..18)));
+        assert_eq!(outline.sections(text).first(), Some(&(12..22)));
     }
 }
 
