@@ -266,7 +266,7 @@ impl<'d, 't> Story<'d, 't> {
                 self.package.budget.hold(name.len() + author.len() + text.len())?;
                 self.at.notes.insert(name, (author, text.trim_start().to_owned()));
             }
-            "sp" => (self.at.is_title, self.at.is_left_out) = (false, false),
+            "sp" | "pic" | "graphicFrame" => (self.at.is_title, self.at.is_left_out) = (false, false),
             "txBody" if mem::take(&mut self.at.is_title) => {
                 self.at.slide.title = Some(self.flow.end_capture().split_whitespace().collect::<Vec<_>>().join(" "));
             }

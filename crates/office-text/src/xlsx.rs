@@ -203,8 +203,8 @@ impl SheetReader<'_> {
                     "v" if self.at.cell.kind == "inlineStr" => {}
                     "v" | "t" => is_value = self.at.cell.is_wanted,
                     "f" => {
-                        is_formula = formulas;
-                        self.at.cell.formula = formulas.then(String::new);
+                        is_formula = formulas || self.at.cell.is_wanted;
+                        self.at.cell.formula = is_formula.then(String::new);
                         self.at.cell.shared = tag.number("si");
                     }
                     // How Japanese is pronounced.
@@ -247,9 +247,14 @@ impl SheetReader<'_> {
         }
     }
 
+    /// Whether the cell shows its formula: also where a program that does not compute has left no value.
+    fn shows_formula(&self) -> bool {
+        self.rows.wanted.formulas || self.at.cell.value.is_empty() && self.at.cell.kind != "str"
+    }
+
     /// Gives the cell the formula that it shares, or keeps its own for others.
     fn share_formula(&mut self) {
-        let is_wanted = self.at.cell.is_wanted && self.rows.row_bytes < MAX_ROW;
+        let is_wanted = self.at.cell.is_wanted && self.shows_formula() && self.rows.row_bytes < MAX_ROW;
         let Place { row, cell, formulas, formulas_size, .. } = &mut self.at;
         let (Some(at), Some(formula)) = (cell.shared, &mut cell.formula) else { return };
         if !formula.is_empty() && formula.len() <= MAX_FORMULA && *formulas_size + formula.len() < MAX_STRINGS {
@@ -276,7 +281,7 @@ impl SheetReader<'_> {
     /// The text of the cell; `None` for an empty one.
     fn cell_text(&self) -> Option<CellText> {
         let Cell { style, kind, value, formula, shared, .. } = &self.at.cell;
-        match (formula, shared) {
+        match (formula.as_ref().filter(|_| self.shows_formula()), shared) {
             (Some(formula), _) if !formula.is_empty() => return Some(CellText::Own(format!("={formula}"))),
             // The cell that has it is missing, or it is too long.
             (Some(_), Some(at)) => return Some(CellText::Own(format!("=(shared formula {at})"))),

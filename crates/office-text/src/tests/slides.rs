@@ -18,6 +18,7 @@ fn slides_have_title_text_and_notes_in_the_order_of_the_presentation() {
     let first = shape("body", &["before"])
         + &shape("title", &["The", "title"])
         + &shape("dt", &["today"])
+        + "<p:graphicFrame><p:nvPr><p:ph type='dt'/></p:nvPr></p:graphicFrame>"
         + levels
         + table
         + &shape("sldNum", &["1"]);

@@ -36,6 +36,8 @@ fn formulas_take_the_place_of_values() {
     let bytes = xlsx(&[("S", rows)], "", "");
     let formulas = WantedCells { formulas: true, ..ALL };
     assert_eq!(lines(&bytes, 1, &formulas), ["1\t2\t=A1*2", "2\t3\t=A2*2", "3\t=SUM(A1:A2)&\"\"\t=A3*2"]);
+    let none = "<row><c><f>1+1</f></c><c t='str'><f>A1</f><v></v></c><c><f>A1</f><v>2</v></c></row>";
+    assert_eq!(lines(&xlsx(&[("S", none)], "", ""), 1, &ALL), ["1\t=1+1\t\t2"]);
     let last = WantedCells { rows: (3, 3), columns: (2, 2), ..formulas };
     assert_eq!(lines(&bytes, 1, &last), ["3\t=A3*2"]);
     assert_eq!(lines(&bytes, 1, &WantedCells { formulas: false, ..formulas }), ["1\t2\t4", "2\t3\t6", "3\t5\t10"]);
