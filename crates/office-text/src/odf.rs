@@ -133,7 +133,7 @@ fn read_style(package: &Package<'_>, tag: &Tag<'_>, styles: &mut Styles, open: &
     match (tag.name(), level) {
         ("style", _) => {
             let family = tag.text("family");
-            open.0 = format!("{family} {}", tag.text("name"));
+            open.0 = format!("{family} {}", tag.id("name"));
             let based_on = format!("{family} {}", tag.id("parent-style-name"));
             let outline = (open.0 == "paragraph Title").then_some(0);
             styles.named.insert(open.0.clone(), Style { based_on, outline, ..Style::default() });
@@ -154,6 +154,7 @@ fn read_style(package: &Package<'_>, tag: &Tag<'_>, styles: &mut Styles, open: &
                 "A" => "upperLetter",
                 "i" => "lowerRoman",
                 "I" => "upperRoman",
+                format if format.starts_with("01") => "decimalZero",
                 _ => "decimal",
             };
             let last = tag.number::<usize>("level").unwrap_or(1);
@@ -374,7 +375,8 @@ impl<'d, 't> Reader<'d, 't> {
             "table-row" => self.flow.end_row(),
             "table-cell" | "covered-table-cell" => {
                 self.at.paragraphs.pop();
-                self.flow.end_cell(self.at.cells.pop().unwrap_or(1), true);
+                let repeated = self.flow.end_cell(self.at.cells.pop().unwrap_or(1), true);
+                self.package.budget.inflate(repeated)?;
             }
             "frame" | "custom-shape" => self.end_frame(),
             "notes" => self.at.slide.notes = self.end_text(),

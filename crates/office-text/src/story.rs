@@ -22,6 +22,8 @@ pub(crate) struct Docx {
     pub(crate) main: String,
     pub(crate) relationships: Relationships,
     styles: Styles,
+    /// The style of paragraphs that name none.
+    default_style: String,
     /// Author and text of notes and comments, by their kind and identifier, as `footnote 2`.
     notes: HashMap<String, (String, String)>,
 }
@@ -61,7 +63,10 @@ impl Docx {
         let mut id = String::new();
         package.tags(part, &mut |tag| match tag.name() {
             "style" => {
-                id = tag.text("styleId");
+                id = tag.id("styleId");
+                if matches!(tag.text("default").as_str(), "1" | "true") && tag.text("type") == "paragraph" {
+                    self.default_style.clone_from(&id);
+                }
                 self.styles.named.insert(id.clone(), Style::default());
             }
             // Names of built-in styles are English in every language of Word; `outlineLvl` may be missing.
@@ -87,11 +92,11 @@ impl Docx {
             match (tag.name(), open) {
                 // A definition or a list costs more than its tags say. The next read fails where this does.
                 ("abstractNum", _) => {
-                    definition = tag.text("abstractNumId");
+                    definition = tag.id("abstractNumId");
                     let _ = package.budget.hold(mem::size_of::<Levels>());
                     definitions.insert(definition.clone(), Levels::default());
                 }
-                ("num", _) => list = tag.text("numId"),
+                ("num", _) => list = tag.id("numId"),
                 ("abstractNumId", _) => {
                     let levels = definitions.get(&value).cloned().unwrap_or_default();
                     let texts =
@@ -154,9 +159,11 @@ impl<'d, 't> Story<'d, 't> {
             match xml.next()? {
                 Some(Node::Start(tag)) => match tag.name() {
                     // The older form of what `Choice` has (part 3), formats before a change, instructions of fields,
-                    // settings of controls, and how Chinese is pronounced.
+                    // settings of controls, how Chinese is pronounced, and what
+                    // DrawingML says of the look of paragraphs.
                     "Fallback" | "pPrChange" | "rPrChange" | "tblPrChange" | "trPrChange" | "tcPrChange"
-                    | "sectPrChange" | "instrText" | "delInstrText" | "fldData" | "sdtPr" | "rt" => xml.skip()?,
+                    | "sectPrChange" | "instrText" | "delInstrText" | "fldData" | "sdtPr" | "rt" | "lstStyle"
+                    | "endParaRPr" | "buBlip" => xml.skip()?,
                     "txBody" if self.at.is_left_out => xml.skip()?,
                     "pPr" | "rPr" | "trPr" | "tcPr" | "tblPr" | "sectPr" => {
                         self.at.properties += 1;
@@ -198,11 +205,11 @@ impl<'d, 't> Story<'d, 't> {
         match tag.name() {
             "p" => self.at.paragraphs.push(Style::default()),
             "t" | "delText" => self.at.is_text = true,
-            "tab" => self.flow.push("\t"),
+            "tab" | "ptab" => self.flow.push("\t"),
             "br" | "cr" => self.flow.push("\n"),
             "noBreakHyphen" => self.flow.push("-"),
             // A character of a font of signs, as the boxes and ticks of forms; in DrawingML it is the font.
-            "sym" if !tag.text("char").is_empty() => self.flow.push("□"),
+            "sym" => self.flow.push(sign(&tag.text("char").to_uppercase())),
             // An emoji, whose older form is the `Fallback`.
             "symEx" => self.flow.push(&character(&tag.text("char")).map(String::from).unwrap_or_default()),
             "ins" | "moveTo" => self.flow.marks.push(by("inserted", &tag.text("author"))),
@@ -258,7 +265,7 @@ impl<'d, 't> Story<'d, 't> {
             }
             "tbl" => drop(self.flow.tables.pop()),
             "tr" => self.flow.end_row(),
-            "tc" => self.flow.end_cell(self.at.columns, false),
+            "tc" => drop(self.flow.end_cell(self.at.columns, false)),
             "footnote" | "endnote" | "comment" => {
                 let text = self.flow.end_capture();
                 self.flow.release();
@@ -276,7 +283,10 @@ impl<'d, 't> Story<'d, 't> {
     }
 
     fn end_paragraph(&mut self) {
-        let open = self.at.paragraphs.pop().unwrap_or_default();
+        let mut open = self.at.paragraphs.pop().unwrap_or_default();
+        if open.based_on.is_empty() {
+            open.based_on.clone_from(&self.docx.default_style);
+        }
         let heading =
             self.docx.styles.inherited(&open, |style| style.outline).filter(|level| *level < 9).map(|level| level + 1);
         let level = self.docx.styles.inherited(&open, |style| style.level);
@@ -323,6 +333,20 @@ impl<'d, 't> Story<'d, 't> {
         if self.at.paragraphs.is_empty() {
             self.flow.end_paragraph(None, "");
         }
+    }
+}
+
+/// A character of Wingdings, as the boxes and ticks of forms; a box for another one. In `DrawingML` a `sym` is a font, and
+/// has none.
+fn sign(code: &str) -> &'static str {
+    match code.trim_start_matches("F0") {
+        "" => "",
+        "FB" => "✗",
+        "FC" => "✓",
+        "FD" | "78" => "☒",
+        "FE" => "☑",
+        "B7" | "A7" => "•",
+        _ => "□",
     }
 }
 

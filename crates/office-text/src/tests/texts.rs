@@ -130,6 +130,15 @@ fn lists_have_their_signs_and_numbers() {
 }
 
 #[test]
+fn signs_of_forms_and_the_style_of_paragraphs_without_one() {
+    let styles = "<w:styles><w:style w:type='paragraph' w:default='1' w:styleId='N'><w:pPr><w:numPr><w:numId w:val='1'/></w:numPr>
+        </w:pPr></w:style></w:styles>";
+    let body = "<w:p><w:r><w:sym w:char='F0FE'/><w:t>a</w:t><w:ptab/><w:sym w:char='f06f'/></w:r></w:p>";
+    let bytes = docx(body, &[("styles", styles), ("numbering", NUMBERING)]);
+    assert_eq!(paragraphs(&bytes).unwrap(), ["3. \u{2611}a\t\u{25a1}"]);
+}
+
+#[test]
 fn tables_are_those_of_markdown_and_rows_are_paragraphs() {
     let cell = |text: &str| format!("<w:tc><w:p><w:r><w:t>{text}</w:t></w:r></w:p></w:tc>");
     let wide = "<w:tc><w:tcPr><w:gridSpan w:val='2'/></w:tcPr><w:p><w:r><w:t>w</w:t></w:r></w:p></w:tc>";
