@@ -84,6 +84,8 @@ impl Docx {
     fn read_lists(&mut self, package: &Package<'_>, part: &str) -> Result<()> {
         let mut definitions: HashMap<String, Levels> = HashMap::new();
         let (mut definition, mut list, mut level) = (String::new(), String::new(), 0);
+        // The style whose list is meant where a definition has no levels of its own: 17.9.21.
+        let mut links: HashMap<String, String> = HashMap::new();
         package.tags(part, &mut |tag| {
             let value = tag.text("val");
             let levels =
@@ -105,6 +107,7 @@ impl Docx {
                     self.styles.lists.insert(list.clone(), (tag.id("val"), levels));
                 }
                 ("lvl" | "lvlOverride", _) => level = tag.number("ilvl").unwrap_or(MAX_LEVELS),
+                ("numStyleLink", _) => drop(links.insert(definition.clone(), tag.id("val"))),
                 ("start", Some(open)) => open.start = value.parse().ok(),
                 ("numFmt", Some(open)) => open.format = value,
                 ("lvlText", Some(open)) => open.text = Some(value.chars().take(MAX_LABEL).collect()),
@@ -113,7 +116,17 @@ impl Docx {
                 ("startOverride", Some(open)) => (open.start, open.restarts) = (value.parse().ok(), true),
                 _ => {}
             }
-        })
+        })?;
+        let (lists, named) = (&self.styles.lists, &self.styles.named);
+        let linked = lists.iter().filter_map(|(list, (definition, _))| {
+            let meant = lists.get(named.get(links.get(definition)?)?.list.as_ref()?)?;
+            // As much as its texts may take.
+            package.budget.hold(MAX_LEVELS * MAX_LABEL * 4).ok()?;
+            Some((list.clone(), meant.clone()))
+        });
+        let linked: Vec<_> = linked.collect();
+        self.styles.lists.extend(linked);
+        Ok(())
     }
 }
 

@@ -130,6 +130,20 @@ fn lists_have_their_signs_and_numbers() {
 }
 
 #[test]
+fn a_list_may_be_that_of_a_style() {
+    let styles =
+        "<w:styles><w:style w:type='numbering' w:styleId='L'><w:pPr><w:numPr><w:numId w:val='1'/></w:numPr></w:pPr>
+        </w:style></w:styles>";
+    let numbering = "<w:numbering><w:abstractNum w:abstractNumId='1'><w:numStyleLink w:val='L'/></w:abstractNum>
+        <w:abstractNum w:abstractNumId='2'><w:styleLink w:val='L'/><w:lvl w:ilvl='0'><w:numFmt w:val='upperLetter'/>
+        <w:lvlText w:val='%1)'/></w:lvl></w:abstractNum><w:num w:numId='2'><w:abstractNumId w:val='1'/></w:num>
+        <w:num w:numId='1'><w:abstractNumId w:val='2'/></w:num></w:numbering>";
+    let body = item(2, 0, "a") + &item(1, 0, "b");
+    let bytes = docx(&body, &[("styles", styles), ("numbering", numbering)]);
+    assert_eq!(paragraphs(&bytes).unwrap(), ["A) a", "B) b"]);
+}
+
+#[test]
 fn signs_of_forms_and_the_style_of_paragraphs_without_one() {
     let styles = "<w:styles><w:style w:type='paragraph' w:default='1' w:styleId='N'><w:pPr><w:numPr><w:numId w:val='1'/></w:numPr>
         </w:pPr></w:style></w:styles>";
