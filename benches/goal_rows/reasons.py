@@ -35,8 +35,8 @@ REASONS = {
                                  " beneath its directory, searched, and its line shown. fff-mcp looks at nothing on the disk.",
     "repeat grep, regex with literals": "160 of 3,000 files are left by their 3-grams and 4-grams, and are read.",
     "repeat grep, three-byte literal": "one 3-gram decides: 204 of 3,000 files have its three columns by chance, and are read.",
-    "repeat grep, beyond ASCII, any case": "the pattern of the small tree is `ß`: two bytes have no 3-gram, so every file"
-                                           " is read.",
+    "repeat grep, beyond ASCII, any case": "the pattern of the small tree is `ß`: it and its other case, `ẞ`, have six columns"
+                                           " each, and the files that have them are read. fff-mcp looks at nothing on the disk.",
     "repeat grep, common word": "the filter leaves nearly all files; 500 of them are read and counted.",
     "first of a common word": "it takes as long as in the large tree, 2 to 3 ms, where `rg` has 24 times less to search.",
     "repeat grep, factored alternation": "the filter leaves files that have the parts of the words in other words: 536 of 3,000,"

@@ -141,8 +141,10 @@ fn rg(dir: &Path, arguments: &[String]) -> Vec<u8> {
 /// `path NUL number mark text` lines → (path, number, text, is context).
 pub(crate) fn parse(output: &[u8]) -> Vec<(String, u64, String, bool)> {
     let mut lines = Vec::new();
-    for line in output.split(|byte| *byte == b'\n').filter(|line| !line.is_empty() && *line != b"--") {
-        let at = line.iter().position(|byte| *byte == 0).expect("rg -0 ends each path with NUL");
+    for line in output.split(|byte| *byte == b'\n') {
+        // Others divide groups of lines, or are notes of rg about binary files.
+        let is_numbered = |at: &usize| line.get(at + 1).is_some_and(u8::is_ascii_digit);
+        let Some(at) = line.iter().position(|byte| *byte == 0).filter(is_numbered) else { continue };
         let path = String::from_utf8(line[..at].to_vec()).unwrap();
         let digits = line[at + 1..].iter().take_while(|byte| byte.is_ascii_digit()).count();
         let number = std::str::from_utf8(&line[at + 1..at + 1 + digits]).unwrap().parse().unwrap();

@@ -237,7 +237,7 @@ impl Asked<'_> {
             return None;
         }
         let mut found: BTreeMap<Vec<String>, (String, Vec<String>)> = BTreeMap::new();
-        for (path, number, text, _) in oracle::parse(&lines_only(&rg(&self.root.join(from), &flags))) {
+        for (path, number, text, _) in oracle::parse(&rg(&self.root.join(from), &flags)) {
             let path = joined(from, &path);
             if known.contains(&path) && !is_binary(&self.root.join(&path)) {
                 found
@@ -295,15 +295,6 @@ fn rg(folder: &Path, flags: &[&str]) -> Vec<u8> {
     let fine = output.status.code().is_some_and(|code| code < 2) || output.stderr.is_empty();
     assert!(fine, "rg {flags:?}: {}", String::from_utf8_lossy(&output.stderr));
     output.stdout
-}
-
-/// Without the notes of rg about binary files.
-fn lines_only(output: &[u8]) -> Vec<u8> {
-    let is_line = |line: &&[u8]| {
-        let number = line.iter().position(|byte| *byte == 0).map(|at| &line[at + 1..]);
-        number.is_some_and(|rest| rest.first().is_some_and(u8::is_ascii_digit))
-    };
-    output.split(|byte| *byte == b'\n').filter(is_line).collect::<Vec<_>>().join(&b'\n')
 }
 
 fn paths(output: &[u8], start: &str) -> impl Iterator<Item = String> {
