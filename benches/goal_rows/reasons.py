@@ -8,7 +8,8 @@ REASONS = {
                      " files and links (docs/internals/start.md).",
     "resident": "0.7 MiB after the start are the server's own; the rest are mapped pages of the program, which it shares"
                 " with the other servers on the machine. How many are mapped depends on the page cache.",
-    "size": "the program for musl, which the packages have, is 0.9 MB smaller than this one, which has glibc linked in.",
+    "size": "this is the program of the packages, for musl; one with glibc is 0.9 MB larger. What is left is spread over 30,000"
+            " functions.",
     "read": "a read takes 48 µs of processor time, the bare server 25: five system calls on the file, line numbers,"
             " metadata. Pinned to one processor (`taskset -c 0`) the ratio is 1.6; the rest is a second processor that goes"
             " to sleep.",
@@ -27,6 +28,7 @@ REASONS = {
                   " not make. With a stored index it is the row of a process per call.",
     "stored": "of 7.4 ms in the small tree, 2.2 are any call of the program (start, Landlock, answer); the rest are 3,400"
               " `stat`, of each directory and each file, and the reading of the index.",
+    "build": "reading all files takes most of it: 5.3 s on a machine on which `rg` needs a tenth less for the first row.",
     "per call": "a running server is told of changes by the kernel and answers from memory; nobody watched before a new"
                 " process, so it asks for the state of each directory, and for grep of each file.",
     "wide": "the names of one directory are compared one by one; fff-mcp does not look at the disk before it answers.",
@@ -41,5 +43,7 @@ REASONS = {
     "first of a common word": "it takes as long as in the large tree, 2 to 3 ms, where `rg` has 24 times less to search.",
     "repeat grep, factored alternation": "the filter leaves files that have the parts of the words in other words: 536 of 3,000,"
                                          " 9,055 of 78,000; each is read. Spelled out, the words take as long.",
-    "containment": "Landlock checks each open against its rules, from the file up to the root.",
+    "containment": "Landlock checks each open, and how near a rule is does not matter: a program in C that opens, reads and"
+                   " closes 78,255 files with one thread takes 473 ms without a rule, 549 with one for the root, 550 with 25 for"
+                   " the folders in it, and 549 with one for each of 5,979 folders, which take 25 ms to set up.",
 }

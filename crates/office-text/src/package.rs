@@ -45,7 +45,7 @@ struct Part {
     method: CompressionMethod,
 }
 
-/// The kind of a document, by which some functions of [`OfficeDocument`] answer; the others find nothing.
+/// The kind of a document, by which some functions of `OfficeDocument` answer; the others find nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OfficeKind {
     /// Paragraphs, items of lists and rows of tables.
