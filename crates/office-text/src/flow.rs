@@ -217,7 +217,7 @@ impl<'t> Flow<'t> {
             table.cells.push(text);
             table.cells.extend((1..columns).map(|_| more.clone()));
         }
-        columns * more.len()
+        if is_repeated { columns * (24 + more.len()) } else { 0 }
     }
 
     pub(crate) fn end_row(&mut self) {

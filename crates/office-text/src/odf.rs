@@ -285,7 +285,12 @@ impl<'d, 't> Reader<'d, 't> {
             name @ ("p" | "h") => self.start_paragraph(tag, name == "h"),
             "span" => self.hide(self.is_hidden("text", tag)),
             "section" => self.hide(tag.text("display") == "none"),
-            "s" => self.push(&" ".repeat(tag.number("c").unwrap_or(1).min(MAX_SPACES))),
+            "s" => {
+                let spaces = " ".repeat(tag.number("c").unwrap_or(1).min(MAX_SPACES));
+                // Work as well. The next read fails where this does.
+                let _ = self.package.budget.inflate(spaces.len());
+                self.push(&spaces);
+            }
             "tab" => self.push("\t"),
             "line-break" => self.push("\n"),
             "list" => self.start_list(tag),
