@@ -3,7 +3,7 @@
 //! A file is hostile until it has been read: every length, count and reference in it is a claim. A document is read as a
 //! stream from the start of a part to the last paragraph, row or slide that is wanted; what is inflated, what is kept and
 //! what one element has all count against one budget. Nothing is run, nothing outside of the file is opened, no entity is
-//! expanded. What exceeds a limit gives less text and a note, or an error. The most hostile file known takes 75 MB; a row of
+//! expanded. What exceeds a limit gives less text and a note, or an error. The most hostile file known takes 113 MB; a row of
 //! a sheet of a million takes 4 MB.
 //!
 //! calamine 0.38 keeps all shared strings, and reserves room for as many as a file says there are: one of 1,139 bytes ends
@@ -69,7 +69,7 @@ pub use story::Slide;
 pub use workbook::{OfficeSheet, WantedCells, column_number};
 
 /// Bytes that reading one document may take at most, for callers that read several at the same time.
-pub const MEMORY: u64 = 80 << 20;
+pub const MEMORY: u64 = 112 << 20;
 
 enum Content {
     Text(Docx),
