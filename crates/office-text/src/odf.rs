@@ -23,7 +23,7 @@ const MAX_FIELD: usize = 64 << 10;
 /// Marks of changes, and of text that is hidden, which are open at once.
 const MAX_MARKS: usize = 100;
 
-/// Spaces that one element stands for.
+/// Spaces that one element may add.
 pub(crate) const MAX_SPACES: usize = 1000;
 
 /// Frames of a slide whose text is the same on each.

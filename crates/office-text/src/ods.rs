@@ -1,6 +1,6 @@
 //! Sheets of an `OpenDocument` spreadsheet: ODF 1.3 part 3, clause 9.
 //!
-//! A row or a cell that is repeated is written once: empty ones at the end of a sheet stand for a million.
+//! A row or a cell that is repeated is written once: an empty one at the end of a sheet may be a million.
 
 use std::{collections::HashMap, mem};
 
