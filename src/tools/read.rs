@@ -68,7 +68,7 @@ mod pdf {
     }
 }
 
-/// Stands in for the reader of Word, Excel, `PowerPoint` and `OpenDocument` files in a build without it.
+/// Takes the place of the reader of Word, Excel, `PowerPoint` and `OpenDocument` files in a build without it.
 #[cfg(not(feature = "office"))]
 mod office {
     use super::{CallContext, FileRequest, ToolError, open::Source, section::Section};

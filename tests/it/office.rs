@@ -1,5 +1,5 @@
-//! `read` of Word, Excel, `PowerPoint` and `OpenDocument` files: their text by paragraphs, rows and slides, the images within, and what they
-//! must not do to the server.
+//! `read` of Word, Excel, `PowerPoint` and `OpenDocument` files: their text by paragraphs, rows and slides, the images
+//! within, and what they must not do to the server.
 
 use confined_fs::Revision;
 use office_text::testing::{archive, docx, opendocument, pptx, relationships, xlsx};

@@ -111,12 +111,11 @@ impl<'t> Flow<'t> {
         let room = if self.cut { 0 } else { MAX_HELD.saturating_sub(self.held + frame) };
         let end = (0..=room.min(text.len())).rev().find(|at| text.is_char_boundary(*at));
         let shown = &text[..end.unwrap_or(0)];
-        if shown.is_empty() || !self.hold(shown.len() + frame) {
-            self.cut |= !text.is_empty();
+        self.cut |= shown.len() < text.len();
+        if shown.is_empty() {
             return;
         }
-        self.cut = shown.len() < text.len();
-        let text = shown;
+        self.held += shown.len() + frame;
         if self.line.mark != mark {
             self.end_mark();
             if let Some(mark) = &mark {
@@ -124,7 +123,7 @@ impl<'t> Flow<'t> {
             }
             self.line.mark = mark;
         }
-        self.line.text.push_str(text);
+        self.line.text.push_str(shown);
     }
 
     fn end_mark(&mut self) {
@@ -210,7 +209,8 @@ impl<'t> Flow<'t> {
         // Word has at most 63 columns.
         let columns = columns.min(100);
         // What was held before the limit is shown.
-        let columns = if self.hold(columns * (24 + more.len())) { columns } else { columns.min(text.len()).min(1) };
+        let columns =
+            if self.hold(columns * (24 + more.len())) { columns } else { columns.min(usize::from(!text.is_empty())) };
         if columns > 0
             && let Some(table) = self.tables.last_mut()
         {

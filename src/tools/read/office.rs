@@ -393,7 +393,7 @@ impl Shown {
             if let Some(first) = wanted.rows.map(|(first, _)| first)
                 && let Some((rows, _)) = sheet.size.filter(|(rows, _)| first > (*rows).max(1) as usize)
                 // Some writers say a smaller size than the sheet has.
-                && document.rows(at + 1, &cells_from(first))?.rows.is_empty()
+                && document.rows(at + 1, &WantedCells { rows: (row_number(first), u32::MAX), ..ANY_CELL })?.rows.is_empty()
             {
                 let name = format!("sheet {} of {}", self.sheet_name(&sheets, at), self.path);
                 let sentence = format!("row {first} is past the end: {name} has {}", count(rows as usize, "row"));
@@ -455,11 +455,9 @@ impl Shown {
     ) -> Result<(), OfficeError> {
         let column = |letters: &str| column_number(letters).unwrap_or(u32::MAX);
         let (first, last) = wanted.rows.unwrap_or((1, usize::MAX));
-        let last = u32::try_from(last).unwrap_or(u32::MAX);
         let columns = wanted.columns.as_ref().map_or((1, u32::MAX), |(first, last)| (column(first), column(last)));
-        let WantedCells { rows: (row, _), .. } = cells_from(first);
-        let cells =
-            WantedCells { rows: (row, last), columns, formulas: wanted.formulas, max_bytes: self.budget.most_bytes() };
+        let rows = (row_number(first), row_number(last));
+        let cells = WantedCells { rows, columns, formulas: wanted.formulas, max_bytes: self.budget.most_bytes() };
         let found = document.rows(at + 1, &cells)?;
         let mut heading = format!("--- sheet {} ---\n", described(sheet));
         if found.rows.is_empty() {
@@ -525,10 +523,12 @@ impl Shown {
     }
 }
 
-/// The first row with content from one on.
-fn cells_from(row: usize) -> WantedCells {
-    let rows = (u32::try_from(row).unwrap_or(u32::MAX), u32::MAX);
-    WantedCells { rows, columns: (1, u32::MAX), formulas: false, max_bytes: 0 }
+/// The first row that has content.
+const ANY_CELL: WantedCells =
+    WantedCells { rows: (1, u32::MAX), columns: (1, u32::MAX), formulas: false, max_bytes: 0 };
+
+fn row_number(row: usize) -> u32 {
+    u32::try_from(row).unwrap_or(u32::MAX)
 }
 
 /// A heading as a definition of the line that is its paragraph.
