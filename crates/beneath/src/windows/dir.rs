@@ -9,7 +9,7 @@ use cap_primitives::fs::{
     OpenOptions, OpenOptionsExt as _, open, open_ambient_dir, open_dir_nofollow, read_link_contents,
 };
 
-use super::fstat::{BACKUP_SEMANTICS, OPEN_REPARSE_POINT, REPARSE_POINT, file_stat, kept_attributes, stat_with};
+use super::fstat::{BACKUP_SEMANTICS, OPEN_REPARSE_POINT, REPARSE_POINT, file_stat, kept_attributes};
 use super::{is_in_use, retried};
 use crate::{FileKind, Listed, LockAttempt, OpenFor, Stat};
 
@@ -68,22 +68,18 @@ impl Dir {
                 error
             }
         })?;
-        let metadata = file.metadata()?;
+        let stat = file_stat(&file)?;
         // With that flag a link itself is opened without an error; the handle says what it is, not the name.
-        if metadata.file_type().is_symlink() {
+        if stat.kind == FileKind::Symlink {
             return Err(io::ErrorKind::InvalidInput.into());
         }
-        if std::os::windows::fs::MetadataExt::file_attributes(&metadata) & REPARSE_POINT == 0 {
+        if stat.identity.attributes & REPARSE_POINT == 0 {
             return Ok(file);
         }
         // What a filter fills in (`OneDrive`, deduplication) is read through it only without that flag. It is the same
         // file, or a link was put in its place since.
         let filled_in = File::open(self.host(name)?)?;
-        if file_stat(&filled_in)?.same_file(&stat_with(&file, &metadata)?) {
-            Ok(filled_in)
-        } else {
-            Err(io::ErrorKind::InvalidInput.into())
-        }
+        if file_stat(&filled_in)?.same_file(&stat) { Ok(filled_in) } else { Err(io::ErrorKind::InvalidInput.into()) }
     }
 
     /// Stats a name in this directory; links are not followed.

@@ -34,15 +34,17 @@ impl Workspace {
 /// The first name of the path that is missing, replaced by its nearest neighbours.
 fn nearby(shared: &Arc<Shared>, missing: &WorkspacePath) -> Vec<WorkspacePath> {
     let names: Vec<_> = missing.relative().iter().collect();
-    // The deepest directory of the path that exists.
-    let here = (0..names.len()).rev().find_map(|count| {
+    let open = |count: usize| {
         let path = WorkspacePath::new(missing.root(), &names[..count].iter().collect::<PathBuf>());
         shared.directory(&path, OpenFor::List).ok().map(|(dir, _)| (count, path, dir))
-    });
-    let Some((count, path, dir)) = here else {
+    };
+    // The deepest directory of the path that exists. Mostly that above the last name; else found by halves, as a path may
+    // have thousands of names.
+    let by_halves = |last| (1..last).collect::<Vec<_>>().partition_point(|count| open(*count).is_some());
+    let last = names.len().checked_sub(1);
+    let Some((count, path, dir)) = last.and_then(|last| open(last).or_else(|| open(by_halves(last)))) else {
         return Vec::new();
     };
-    let wanted = names[count].to_string_lossy();
     let rest: PathBuf = names[count + 1..].iter().collect();
     let mut listed: Vec<ListedName> = dir
         .list()
@@ -53,7 +55,7 @@ fn nearby(shared: &Arc<Shared>, missing: &WorkspacePath) -> Vec<WorkspacePath> {
         .collect();
     // The order of a directory is that of its file system: of equally near names always the same are suggested.
     listed.sort();
-    nearest_names(&wanted, listed, ONE_OF_MANY)
+    nearest_names(&names[count].to_string_lossy(), listed, ONE_OF_MANY)
         .into_iter()
         .map(|near| path.child(near.name.as_ref()).child(&rest))
         .filter(|candidate| candidate != missing && shared.stat(candidate).is_ok())
@@ -79,8 +81,7 @@ fn elsewhere(shared: &Arc<Shared>, missing: &WorkspacePath) -> Option<WorkspaceP
     let wanted = missing.file_name()?;
     // Directories count as well: a tree of nothing else must have an end, too.
     let options = WalkOptions { ignored: Ignored::Skip, max_depth: None, directories: true, symlinks: false };
-    let mut left = MAX_ENTRIES;
-    let mut found = Vec::new();
+    let (mut left, mut found) = (MAX_ENTRIES, Vec::new());
     for root in shared.roots.list() {
         let start = WorkspacePath::new(root, "".as_ref());
         let mut visit = |entry: walk::Entry| {
