@@ -5,6 +5,8 @@ use std::{
     process::{Command, Stdio},
 };
 
+use tempfile::TempDir;
+
 /// The variable with which the program compares each open with the slow way, and ends where they differ: see
 /// `docs/internals/testing.md`.
 pub(crate) const CHECK_OPENS: (&str, &str) = ("_ROOTBOUND_CHECK_OPENS", "1");
@@ -37,6 +39,23 @@ pub(crate) fn started<T>(mut start: impl FnMut() -> std::io::Result<T>) -> T {
         }
     }
     panic!("the program does not start");
+}
+
+/// A folder for tests that make thousands of files and ask nothing of the disk itself: in memory where Linux has room for
+/// it, as the disk takes twice the processor time.
+pub(crate) fn memory_folder() -> TempDir {
+    #[cfg(target_os = "linux")]
+    {
+        const MEMORY: &str = "/dev/shm";
+        const ROOM: u64 = 1 << 30;
+        let has_room = rustix::fs::statvfs(MEMORY).is_ok_and(|at| {
+            at.f_bavail * at.f_frsize >= ROOM && !at.f_flag.contains(rustix::fs::StatVfsMountFlags::NOEXEC)
+        });
+        if has_room && let Ok(folder) = tempfile::tempdir_in(MEMORY) {
+            return folder;
+        }
+    }
+    tempfile::tempdir().expect("a temporary folder")
 }
 
 /// How a run ended.

@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::program::{Outcome, program};
+use crate::program::{Outcome, memory_folder, program};
 
 /// A home directory and a project, and the variables that lead to them on every system.
 struct Machine {
@@ -14,7 +14,7 @@ struct Machine {
 
 impl Machine {
     fn new() -> Self {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = memory_folder();
         fs::create_dir_all(folder.path().join("home")).expect("made");
         fs::create_dir_all(folder.path().join("project/sub")).expect("made");
         Self { folder }

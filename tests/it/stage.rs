@@ -369,12 +369,9 @@ fn merged_view_equals_a_plain_copy_after_random_changes() {
         ..Setup::default()
     };
     let seed = std::env::var("STAGE_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(1);
-    let calls = std::env::var("STAGE_CALLS").ok().and_then(|calls| calls.parse().ok()).unwrap_or(if cfg!(windows) {
-        30
-    } else {
-        60
-    });
-    // Wine needs a minute for more.
+    let usual = if cfg!(windows) { 15 } else { 60 };
+    let calls = std::env::var("STAGE_CALLS").ok().and_then(|calls| calls.parse().ok()).unwrap_or(usual);
+    // Wine needs half a minute for more.
     let trees = if cfg!(windows) { 1 } else { 3 };
     for seed in seed..seed + trees {
         let mut random = Random(seed);

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::{
     clients::{CLIENTS, Client, text},
     filled,
-    tree::FILES,
+    tree::{self, FILES},
 };
 use crate::harness::Harness;
 
@@ -211,7 +211,9 @@ fn reading_files_on_gives_each_line_once() {
             let mut setup = client.setup();
             setup.settings.structured_output = structured_output;
             setup.settings.max_output = size;
-            let h = filled(setup);
+            let h = setup.open();
+            tree::write_texts(&h);
+            h.write("many/file_0007.txt", "needle 7\n");
             let mount = client.mount.map_or_else(String::new, |mount| format!("{mount}/"));
             let few = ["text/crlf.txt", "many/file_0007.txt", "text/latin1.txt", "text/utf16.txt"];
             let many = ["text/plain.rs", "text/paths.md", "text/quotes.json", "text/hidden.txt", "text/base64.txt"];

@@ -33,7 +33,8 @@ pub(super) fn fill(h: &Harness) {
     write_texts(h);
 }
 
-fn write_texts(h: &Harness) {
+/// Writes the files of it that are long, or in another encoding.
+pub(super) fn write_texts(h: &Harness) {
     let numbered = |line: &dyn Fn(usize) -> String| {
         (1..=LINES)
             .map(|number| {

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::snapshot::untouched;
+use crate::program::memory_folder;
 
 /// Creation in new directories, deletion, a rename with a change, and two changes.
 const PATCH: &str = "*** Begin Patch
@@ -50,7 +51,7 @@ pub(super) struct World {
 impl World {
     /// With files of all rights, a link, an empty directory.
     pub(super) fn new() -> Self {
-        let world = Self { folder: tempfile::tempdir().expect("a temporary folder") };
+        let world = Self { folder: memory_folder() };
         let at = |name: &str| world.root().join(name);
         for name in ["", "dir", "dir/sub", "empty", "tree", "tree/inner"] {
             fs::create_dir(at(name)).expect("a folder");

@@ -4,7 +4,10 @@ use std::{collections::BTreeMap, fmt};
 
 use serde_json::json;
 
-use crate::{process::Process, program::CHECK_OPENS};
+use crate::{
+    process::Process,
+    program::{CHECK_OPENS, memory_folder},
+};
 
 use super::{
     operation::{CHECKPOINTS, Operation, Outcomes},
@@ -149,7 +152,7 @@ impl Session {
 
 /// Plays them in a new folder. The error says what differs.
 pub(super) fn play(operations: &[Operation]) -> Result<Counts, String> {
-    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = memory_folder();
     let (root, state) = (folder.path().join("root"), folder.path().join("state"));
     std::fs::create_dir(&root).expect("a folder");
     let options = ["--allow", "manage", "--allow", "patch", "--read-before-write", "off", "."];

@@ -13,7 +13,7 @@ use serde_json::json;
 
 use crate::{
     process::Process,
-    program::{CHECK_OPENS, Outcome, program},
+    program::{CHECK_OPENS, Outcome, memory_folder, program},
     random::Random,
 };
 
@@ -100,7 +100,7 @@ fn command(root: &Path, state: &Path, arguments: &[&str]) -> (bool, String) {
 
 /// Plays the steps in a new folder. The error says what differs.
 pub(super) fn play(run: &Run) -> Result<Counts, String> {
-    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = memory_folder();
     let (root, state) = (folder.path().join("root"), folder.path().join("state"));
     std::fs::create_dir(&root).expect("a folder");
     let options = ["--allow", "manage", "--allow", "patch", "--read-before-write", "off", "."];
