@@ -1,7 +1,7 @@
 //! The commands of the command line: `exec` and `stage` are here with what all of them print through, `call` has `tools`
 //! as well, and `document` the manual page and the completions.
 //!
-//! They print for people and return the exit code. The work is done by the layers below.
+//! They print human-readable text and return the exit code. The work is done by the layers below.
 
 mod call;
 mod doctor;

@@ -159,7 +159,7 @@ impl Role {
         found
     }
 
-    /// Who it is for, in words.
+    /// Who it is for, as text.
     pub fn who(&self) -> String {
         match (&self.label, &self.client) {
             (None, None) => "everybody else".to_owned(),

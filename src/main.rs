@@ -169,7 +169,7 @@ fn assemble(config: &Config, profile: &SystemProfile) -> Result<Assembled, Start
 }
 
 /// All that is opened or started by its path, which a confined process cannot do.
-struct Opened {
+struct OpenedPaths {
     state: Option<StateDir>,
     base: confined_fs::Opened,
     client_workspaces: Vec<Workspace>,
@@ -183,7 +183,7 @@ struct Opened {
 }
 
 /// Opens what the configuration names.
-fn open(config: &Config) -> Result<Opened, StartError> {
+fn open(config: &Config) -> Result<OpenedPaths, StartError> {
     let problem = |why| StartError::Problems(vec![why]);
     let mut complaints = Vec::new();
     // First, as the layers of staged changes are in it.
@@ -196,7 +196,7 @@ fn open(config: &Config) -> Result<Opened, StartError> {
     let client_workspaces =
         config.client_roles.iter().map(|role| role_workspace(config, role)).collect::<Result<Vec<_>, _>>()?;
     let own_role = config.role.as_ref().filter(|_| !client_workspaces.is_empty());
-    Ok(Opened {
+    Ok(OpenedPaths {
         own_workspace: own_role.map(|role| role_workspace(config, role)).transpose()?,
         client_workspaces,
         audit: open_audit(config, &base.workspace).map_err(problem)?,
@@ -211,7 +211,7 @@ fn open(config: &Config) -> Result<Opened, StartError> {
 }
 
 /// Confines the process to the roots and the folders that it writes to by itself.
-fn confine(config: &Config, opened: &Opened, profile: &SystemProfile) -> Result<ConfineReport, StartError> {
+fn confine(config: &Config, opened: &OpenedPaths, profile: &SystemProfile) -> Result<ConfineReport, StartError> {
     let state = opened.state.as_ref().and(config.state.as_deref());
     let audit = opened.audit.as_ref().map(AppendLog::folder);
     let events = opened.events.as_ref().filter(|sink| sink.needs_folder()).map(EventSink::folder);
@@ -220,8 +220,8 @@ fn confine(config: &Config, opened: &Opened, profile: &SystemProfile) -> Result<
 }
 
 /// Assembles the services from what is open.
-fn services(config: &Config, opened: Opened, confinement: ConfineReport) -> Assembled {
-    let Opened { state, base, complaints, watch_limit, language_servers, .. } = opened;
+fn services(config: &Config, opened: OpenedPaths, confinement: ConfineReport) -> Assembled {
+    let OpenedPaths { state, base, complaints, watch_limit, language_servers, .. } = opened;
     let report =
         StartReport { confinement, complaints, state: state.is_some(), agent_files: base.agent_files, watch_limit };
     let label = &config.audit.label;

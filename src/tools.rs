@@ -42,7 +42,7 @@ pub use call::{
     erased::ErasedTool,
     error::{Kind, ToolError},
     paths::ExistingKind,
-    tool::{Alias, Change, EndReason, Fingerprint, FlagValue, Group, Look, Plan, Preview, Spec, Tool, Wait},
+    tool::{Alias, Change, EndReason, Fingerprint, FlagValue, Group, Plan, PollResult, Preview, Spec, Tool, Wait},
 };
 pub use resources::Operation;
 

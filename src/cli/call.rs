@@ -1,5 +1,5 @@
 //! `rootbound call`: one tool call without a client, to try, script and debug the server; and `rootbound tools`: the tools
-//! that a client would be offered, as a list for people or as the `tools/list` answer.
+//! that a client would be offered, as a human-readable list or as the `tools/list` answer.
 //!
 //! Uses the same server as a client's call, over an in-memory transport.
 

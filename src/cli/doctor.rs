@@ -1,4 +1,4 @@
-//! `rootbound doctor`: what protects a run with these options, for people.
+//! `rootbound doctor`: what protects a run with these options, human-readable.
 //!
 //! Goes through the same start-up as serving and reports its results; it decides nothing.
 
@@ -281,7 +281,7 @@ fn stored_indexes(out: &mut ReportText, config: &Config, services: &Services) {
     out.head("stored index", &total);
     for root in services.workspace.roots() {
         let name = root.name().unwrap_or(UNNAMED);
-        out.line(&format!("{name}  {}", index::words(&stored.status(&services.workspace.root_path(root)))));
+        out.line(&format!("{name}  {}", index::text(&stored.status(&services.workspace.root_path(root)))));
     }
     // By writing: the folder may be read-only, or its disk full.
     if let Err(error) = stored.probe() {

@@ -1,4 +1,4 @@
-//! `rootbound history`: the recorded changes, for people: listed, compared and restored, and states that get a name.
+//! `rootbound history`: the recorded changes, human-readable: listed, compared and restored, and states that get a name.
 
 use std::{
     collections::HashSet,

@@ -1,4 +1,4 @@
-//! `rootbound index`: what is stored so that the first search of a process is fast, for people.
+//! `rootbound index`: what is stored so that the first search of a process is fast, human-readable.
 
 use std::{
     fmt::Display,
@@ -109,9 +109,9 @@ pub fn build_indexes(config: &Config, services: &Services, json: bool) -> ExitCo
         let saved = saved.iter().find(|(path, _)| path.root().key() == root.key()).map(|(_, saved)| saved);
         let not_stored = not_stored(saved, status);
         if let Some(why) = &not_stored {
-            remark(&format!("rootbound: the index of {} was not stored: {why}", shown(root)));
+            remark(&format!("rootbound: the index of {} was not stored: {why}", host(root)));
         } else if matches!(saved, Some(Ok(Saved::WithoutFilter(_)))) {
-            let root = shown(root);
+            let root = host(root);
             remark(&format!("rootbound: the filter of {root} was not stored: it needs more than --index-size allows"));
         }
         is_all &= not_stored.is_none();
@@ -156,7 +156,7 @@ fn totals(off: Option<&str>, stored: &StoredIndexes, config: &Config, roots: &[V
 }
 
 /// In a few words for one root: when it was stored, how much, and why it is not used, if so.
-pub(super) fn words(status: &StoredStatus) -> String {
+pub(super) fn text(status: &StoredStatus) -> String {
     let about = match (seconds_ago(status), status.files, status.bytes) {
         (Some(seconds), Some(files), Some(bytes)) => {
             let files = count(usize::try_from(files).unwrap_or(usize::MAX), "file");
@@ -218,7 +218,7 @@ fn statuses(services: &Services) -> Vec<(&Root, StoredStatus)> {
 }
 
 fn lines(statuses: &[(&Root, StoredStatus)]) -> String {
-    statuses.iter().map(|(root, status)| format!("{}  {}", shown(root), words(status))).collect::<Vec<_>>().join("\n")
+    statuses.iter().map(|(root, status)| format!("{}  {}", host(root), text(status))).collect::<Vec<_>>().join("\n")
 }
 
 fn data(root: &Root, status: &StoredStatus) -> Value {
@@ -237,7 +237,7 @@ fn seconds_ago(status: &StoredStatus) -> Option<u64> {
     status.written.map(|written| SystemTime::now().duration_since(written).unwrap_or_default().as_secs())
 }
 
-fn shown(root: &Root) -> String {
+fn host(root: &Root) -> String {
     root.host().display().to_string()
 }
 

@@ -1,4 +1,4 @@
-//! `rootbound stats`: what an audit adds up to, as a table for people or as JSON: calls, errors, bytes and times for each tool
+//! `rootbound stats`: what an audit adds up to, as a human-readable table or as JSON: calls, errors, bytes and times for each tool
 //! and each client.
 //!
 //! Reads the lines one after another. Memory is bounded whatever the files hold, by the number of rows and by the length

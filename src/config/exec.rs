@@ -201,7 +201,7 @@ fn working_directory(
     let directory = environment.absolute(Path::new(given), &first);
     let shown = given.display();
     if first.as_os_str().is_empty() {
-        // The roots are wrong, which has been said.
+        // The roots are wrong, which has been reported.
     } else if environment::is_directory(&directory) != Some(true) {
         problems.push(format!("--cwd {shown} is not a directory in {}", first.display()));
     } else if !real(&directory).starts_with(real(&first)) {

@@ -209,7 +209,7 @@ impl TableCheck<'_, '_> {
         for text in given {
             let extension = text.trim_start_matches('.').to_lowercase();
             if extension.is_empty() || extension.contains(['/', '.', '*', '\0']) {
-                let next = "write what is behind the last dot, such as \"rs\"";
+                let next = "write what is after the last dot, such as \"rs\"";
                 self.problem("extensions", &format!("{text:?} is no extension: {next}"));
             } else if !extensions.contains(&extension) {
                 extensions.push(extension);

@@ -304,7 +304,7 @@ mod tests {
         let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/clients.md");
         let text = std::fs::read_to_string(&path).expect("docs/clients.md");
         let (before, rest) = text.split_once(BEGIN).expect("a mark before the clients");
-        let (rows, after) = rest.split_once(END).expect("a mark behind the clients");
+        let (rows, after) = rest.split_once(END).expect("a mark after the clients");
         let mut expected = String::from(
             "\n| client | known by | an answer holds | the client | from | ends a call after | from |\n|---|---|---|---|---|---|---|\n",
         );

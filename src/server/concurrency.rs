@@ -172,7 +172,7 @@ impl Permit {
     }
 }
 
-/// The area that a call is about, by the letters of its path alone.
+/// The area that a call is about, lexically by its path alone.
 pub(super) fn area(services: &Services, tool: &str, arguments: &Map<String, Value>) -> String {
     let spec = services.toolbox.get(tool).map(|tool| tool.spec);
     let is_path = |given: &str| given == "path" || spec.and_then(|spec| spec.renamed(given)) == Some("path");

@@ -237,7 +237,7 @@ impl Dispatcher {
         // Without waiting: the thread that reads requests would wait.
         let _permit = self.shared.limits.server_wide(self.load(&call.tool)).try_acquire().ok()?;
         let cx = CallContext { blocking: Blocking::Never, ..cx.clone() };
-        // An error is found again, and said in full, where the call may wait; a panic is not tried twice.
+        // An error is found again, and reported in full, where the call may wait; a panic is not tried twice.
         let planned = catch_panic(|| Ok(tool.plan(&cx, call.arguments.clone())));
         let mut answer = match planned {
             Ok(Ok(Plan::Answer(answer))) => answer,

@@ -128,7 +128,7 @@ impl InProcessClient {
     /// Calls a tool and waits for its result.
     ///
     /// # Errors
-    /// A protocol error in words: an unknown tool, or a server that went away. A tool's own error is
+    /// A protocol error as text: an unknown tool, or a server that went away. A tool's own error is
     /// an outcome.
     pub fn call(&mut self, tool: &str, arguments: Map<String, Value>) -> Result<CallOutcome, String> {
         let mut params = json!({ "name": tool });
@@ -140,7 +140,7 @@ impl InProcessClient {
     /// Sends a request and waits for its result.
     ///
     /// # Errors
-    /// The error that the server answered, in words, or that it went away.
+    /// The error that the server answered, as text, or that it went away.
     pub fn request(&mut self, method: &str, params: Value) -> Result<Value, String> {
         self.last_id += 1;
         let id = self.last_id;
@@ -192,7 +192,7 @@ impl Drop for InProcessClient {
 /// Runs one tool through the whole server.
 ///
 /// # Errors
-/// A protocol error in words; see [`InProcessClient::call`].
+/// A protocol error as text; see [`InProcessClient::call`].
 pub fn call_once(server: Server, tool: &str, arguments: Map<String, Value>) -> Result<CallOutcome, String> {
     log_panics();
     let shared = Arc::clone(&server.dispatcher.shared);

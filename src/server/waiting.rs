@@ -1,7 +1,7 @@
 //! Calls that wait for something outside of the server: without a thread, and apart from all other calls.
 //!
-//! A wait is a future. It looks on a thread when an event wakes it, and also from time to time.
-//! Between two looks it holds only its permit among the waits, so waits cost other calls neither threads nor permits.
+//! A wait is a future. It polls on a thread when an event wakes it, and also from time to time.
+//! Between two polls it holds only its permit among the waits, so waits cost other calls neither threads nor permits.
 
 use std::{mem, sync::Arc, time::Duration};
 
@@ -11,7 +11,7 @@ use tokio::{
     time::{self, Instant},
 };
 
-use crate::tools::{Answer, CallContext, EndReason, Kind, Look, Plan, ProgressUpdate, ToolError, Wait};
+use crate::tools::{Answer, CallContext, EndReason, Kind, Plan, PollResult, ProgressUpdate, ToolError, Wait};
 
 use super::{
     call::Call,
@@ -20,13 +20,13 @@ use super::{
     threads::{ended, no_thread},
 };
 
-/// How often a wait looks where changes may cause no event.
+/// How often a wait polls where changes may cause no event.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
-/// How often it looks where each change is known to cause an event.
+/// How often it polls where each change is known to cause an event.
 const RARE_POLL_INTERVAL: Duration = Duration::from_secs(1);
-/// The shortest time between two looks: a file may change without a pause.
+/// The shortest time between two polls: a file may change without a pause.
 const MIN_LOOK_INTERVAL: Duration = Duration::from_millis(15);
-/// A look that took long is followed by a pause of this many times that.
+/// A poll that took long is followed by a pause of this many times that.
 const REST_FACTOR: u32 = 3;
 /// The time between two reports of progress.
 const REPORT_INTERVAL: Duration = Duration::from_secs(5);
@@ -57,7 +57,7 @@ pub(super) async fn answer(
     }
 }
 
-/// Until something changed and has settled, or a look is due anyway. Reports progress meanwhile.
+/// Until something changed and has settled, or a poll is due anyway. Reports progress meanwhile.
 async fn until_due(changed: &Notify, due: Instant, settle: Duration, report: &impl Fn()) {
     let wait = async {
         changed.notified().await;
@@ -77,16 +77,16 @@ async fn until_due(changed: &Notify, due: Instant, settle: Duration, report: &im
     }
 }
 
-/// Watches first, so that no change is missed between a look and the next event.
+/// Watches first, so that no change is missed between a poll and the next event.
 fn watch_and_look(
     mut wait: Box<dyn Wait>,
     cx: &CallContext,
     watcher: Option<Arc<DiskWatcher>>,
     wake: &OnEvent,
-) -> (Box<dyn Wait>, Result<(Look, bool), ToolError>) {
+) -> (Box<dyn Wait>, Result<(PollResult, bool), ToolError>) {
     let reports_all = watcher.is_some_and(|watcher| wait.watch(cx, &watcher, wake));
-    let looked = wait.look(cx).map(|look| (look, reports_all));
-    (wait, looked)
+    let polled = wait.poll(cx).map(|polled| (polled, reports_all));
+    (wait, polled)
 }
 
 /// Looks on threads, one at a time.
@@ -95,7 +95,7 @@ struct Poller<'l> {
     call: &'l Call,
     cx: &'l CallContext,
     area: String,
-    /// How long a look may take.
+    /// How long a poll may take.
     limit: Duration,
 }
 
@@ -103,12 +103,12 @@ impl Poller<'_> {
     /// Looks until what is waited for has happened, or the time or the input has ended.
     async fn wait(&self, mut wait: Box<dyn Wait>, started: Instant) -> Result<Answer, ToolError> {
         let deadline = started + wait.limit();
-        // Asked now: the wait is moved to a thread for each look.
+        // Asked now: the wait is moved to a thread for each poll.
         let (settle, subject, seconds) = (wait.settle(), wait.subject(), wait.limit().as_secs().max(1));
         let changed = Arc::new(Notify::new());
         let wake: OnEvent = {
             let changed = Arc::clone(&changed);
-            // `notify_one` is kept where nobody waits yet: an event during a look is not lost.
+            // `notify_one` is kept where nobody waits yet: an event during a poll is not lost.
             Arc::new(move |_| changed.notify_one())
         };
         let watcher = self.shared.events.watcher();
@@ -116,13 +116,13 @@ impl Poller<'_> {
         loop {
             let looking = Instant::now();
             let (watcher, wake) = (watcher.clone(), Arc::clone(&wake));
-            // The last look begins at the deadline, so it gets extra time.
+            // The last poll begins at the deadline, so it gets extra time.
             let until = looking.max(deadline) + WIND_UP;
             let (back, looked) = self.on_thread(until, move |cx| Ok(watch_and_look(wait, cx, watcher, &wake))).await?;
             wait = back;
             let (look_again, reports_all) = match looked? {
-                (Look::Happened(answer), _) => return Ok(answer),
-                (Look::NotYet(again), reports_all) => (again, reports_all),
+                (PollResult::Happened(answer), _) => return Ok(answer),
+                (PollResult::NotYet(again), reports_all) => (again, reports_all),
             };
             let why = if input_ended.is_cancelled() {
                 Some(EndReason::InputEnded)
@@ -153,7 +153,7 @@ impl Poller<'_> {
                 () = input_ended.cancelled() => {}
                 () = until_due(&changed, due, settle, &report) => {}
             }
-            // The gap before the next look, unless the wait is over.
+            // The gap before the next poll, unless the wait is over.
             let next = (looking + rest).min(deadline);
             if Instant::now() < next && !input_ended.is_cancelled() {
                 let rested = self.call.cancelled.run_until_cancelled(time::sleep_until(next)).await;

@@ -175,7 +175,7 @@ const NOTED: usize = 5;
 pub(crate) struct Output {
     /// The files, in the order of the patch.
     files: Vec<FileOutput>,
-    /// What else there is to know of it.
+    /// Notes on it.
     notes: Vec<String>,
     /// Diffs of the files in which hunks were found otherwise than the patch has them.
     diff: String,
@@ -207,7 +207,7 @@ pub(crate) struct FileOutput {
 }
 
 #[derive(Serialize)]
-struct Facts<'f> {
+struct PatchFacts<'f> {
     files: &'f [FileOutput],
     #[serde(skip_serializing_if = "<[Problem]>::is_empty")]
     problems: &'f [Problem],
@@ -264,7 +264,7 @@ fn answer(
         }
     }
     text.push_str(&problem_text);
-    let answer = Answer::text(text, &Facts { files: &files, problems: &problems });
+    let answer = Answer::text(text, &PatchFacts { files: &files, problems: &problems });
     answer.data_of(cx, || Output { files, notes, diff: diffs, problems })
 }
 
@@ -280,7 +280,7 @@ fn hunk_notes(change: &NetChange) -> Vec<String> {
             if hunk.strategy.has(Strategy::LineEndings) {
                 parts.push(layout(change.old.as_ref()));
             }
-            parts.extend(hunk.elsewhere.map(|(at, said)| format!("at line {at}, not {said}")));
+            parts.extend(hunk.elsewhere.map(|(at, number)| format!("at line {at}, not {number}")));
             parts.extend(hunk.note.clone());
             format!("hunk {} {}", hunk.number, parts.join(", "))
         })

@@ -1,4 +1,4 @@
-//! `copy`: make the like of a file or directory at another path.
+//! `copy`: make a copy of a file or directory at another path.
 
 use std::{fmt::Write as _, sync::Arc};
 
@@ -50,7 +50,7 @@ pub(crate) struct Output {
     replaced: bool,
     /// Links that were left out because they lead outside of the workspace.
     links_left_out: usize,
-    /// What else there is to know of it.
+    /// Notes on it.
     notes: Vec<String>,
 }
 

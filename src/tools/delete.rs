@@ -39,7 +39,7 @@ pub(crate) struct Output {
     bytes: u64,
     /// Whether it can be brought back after the server has ended, and not only by undo.
     kept_on_disk: bool,
-    /// What else there is to know of it.
+    /// Notes on it.
     notes: Vec<String>,
 }
 

@@ -54,7 +54,7 @@ pub(crate) struct Args {
     /// Only where it is a whole word. Default: false.
     word: Option<bool>,
     /// Several edits instead of one, applied in order, all or none.
-    edits: Option<Vec<One>>,
+    edits: Option<Vec<SingleEdit>>,
     /// How many occurrences must be replaced, else nothing changes.
     expected_replacements: Option<i64>,
     /// Show the diff and change nothing. Default: false.
@@ -66,7 +66,7 @@ pub(crate) struct Args {
 /// One of several edits.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct One {
+pub(crate) struct SingleEdit {
     /// The file of this edit. Default: path of the call.
     path: Option<String>,
     /// Instead of a path: every file of this glob that holds the text. Needs `replace_all`.
@@ -160,7 +160,7 @@ fn plan_files(
 fn targets(args: &Args) -> Result<Vec<EntryTarget>, ToolError> {
     let edits = || args.edits.iter().flatten();
     let is_file = edits().any(|one| one.path.is_none() && one.glob.is_none());
-    let target = |(index, one): (usize, &One)| match (one.path.as_ref(), &one.glob) {
+    let target = |(index, one): (usize, &SingleEdit)| match (one.path.as_ref(), &one.glob) {
         (path, Some(glob)) => {
             let under = path.or(args.path.as_ref().filter(|_| !is_file)).cloned();
             Ok(EntryTarget::Glob { glob: glob.clone(), under })
@@ -221,7 +221,7 @@ fn edits(cx: &CallContext, args: Args) -> Result<Vec<EditEntry>, ToolError> {
 }
 
 /// Checks several edits, and how much they copy.
-fn entries(cx: &CallContext, edits: Vec<One>, defaults: (bool, bool)) -> Result<Vec<EditEntry>, ToolError> {
+fn entries(cx: &CallContext, edits: Vec<SingleEdit>, defaults: (bool, bool)) -> Result<Vec<EditEntry>, ToolError> {
     let limit = cx.settings.max_file_size;
     let (mut entries, mut copied) = (Vec::with_capacity(edits.len()), 0);
     for (index, mut one) in edits.into_iter().enumerate() {
@@ -242,7 +242,7 @@ fn entries(cx: &CallContext, edits: Vec<One>, defaults: (bool, bool)) -> Result<
     Ok(entries)
 }
 
-impl One {
+impl SingleEdit {
     /// The new text, and where it is copied from if it is.
     fn take_text(&mut self, cx: &CallContext) -> Result<(String, Option<TextSource>), ToolError> {
         match (self.new_string.take(), self.new_from.take()) {

@@ -115,7 +115,7 @@ impl GlobRequest {
         let skipped_paths = skipped.named(&SkippedPaths::default(), &found.walk);
         notes.extend(skipped.note(&skipped_paths, MAX_SEARCH_FILE_SIZE));
 
-        let facts = Facts {
+        let facts = GlobFacts {
             found: found.total,
             shown,
             truncated,
@@ -158,15 +158,15 @@ pub(crate) struct Output {
     paths: Vec<String>,
     /// The numbers.
     #[serde(flatten)]
-    facts: Facts,
-    /// What the answer leaves out, in words.
+    facts: GlobFacts,
+    /// What the answer leaves out, as text.
     notes: Vec<String>,
 }
 
 /// The numbers for programs.
 #[skip_serializing_none]
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub(crate) struct Facts {
+pub(crate) struct GlobFacts {
     /// Paths found, as far as the walk went.
     found: usize,
     /// Paths shown.

@@ -8,7 +8,7 @@ mod request;
 use std::{mem, ops::Range, time::Instant};
 
 use confined_fs::stop::StopReason;
-use render::{MatchLine, Output, Report};
+use render::{GrepReport, MatchLine, Output};
 use request::{Args, GrepRequest, OutputMode};
 use source_outline::{Definition, definitions, enclosing, enclosing_definition};
 use structured_text::Notebook;
@@ -60,7 +60,7 @@ impl Tool for Grep {
         let revision = |hits: &FileHits| hits.revision(&cx.workspace, cx.settings.max_file_size, &cx.stop);
         let only = scope.file().and(found.files.first()).filter(|_| is_of_lines);
         let rev = only.and_then(|(_, hits)| revision(hits));
-        let report = Report { request: &request, scope: &scope, found: &found, prototypes, unscoped, hidden, rev };
+        let report = GrepReport { request: &request, scope: &scope, found: &found, prototypes, unscoped, hidden, rev };
         let mut shown = Vec::new();
         let answer = fitted(cx, |room| {
             let page = report.render(room);

@@ -6,7 +6,7 @@ mod tree;
 use std::fmt::Write as _;
 
 use confined_fs::{Access, FileKind, Ignored, Revision, Visibility, WorkspacePath};
-use render::{Facts, FileFacts, ListedEntry, Output, mark, mode, modified};
+use render::{FileFacts, ListedEntry, ListingFacts, Output, mark, mode, modified};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use text_file::{Layout, LineEnding};
@@ -106,7 +106,7 @@ fn roots(cx: &CallContext) -> Answer {
         let _ = write!(text, "\n  {path}/ ({}{absent}{checkout})", root.rights());
         entries.push(ListedEntry { path, kind: "root", writable: Some(writable), ..ListedEntry::default() });
     }
-    let facts = Facts { shown: entries.len(), ..Facts::default() };
+    let facts = ListingFacts { shown: entries.len(), ..ListingFacts::default() };
     Answer::text(text, &facts).data(cx, &Output { path: None, entries, facts, notes: Vec::new() })
 }
 
@@ -148,7 +148,7 @@ fn file_answer(cx: &CallContext, path: &WorkspacePath) -> Result<Answer, ToolErr
     words.extend(entry.modified.iter().map(|time| format!("modified {time}")));
     words.extend(entry.mode.iter().map(|mode| format!("mode {mode}")));
     let text = format!("{path}: {}{}", words.join(", "), mark(visibility));
-    let facts = Facts { shown: 1, timed_out, file: entry.file.clone(), ..Facts::default() };
+    let facts = ListingFacts { shown: 1, timed_out, file: entry.file.clone(), ..ListingFacts::default() };
     Ok(Answer::text(text, &facts).data(cx, &Output { path: None, entries: vec![entry], facts, notes: Vec::new() }))
 }
 

@@ -40,7 +40,7 @@ pub(crate) struct Output {
     files: usize,
     /// Whether a file was replaced.
     replaced: bool,
-    /// What else there is to know of it.
+    /// Notes on it.
     notes: Vec<String>,
 }
 

@@ -13,7 +13,7 @@ use confined_fs::{AccessErrorKind, escape_controls, escape_name};
 
 use super::{
     Alias, Answer, CallContext, Content, ExistingKind, FileLink, Group, Kind, Plan, Spec, Tool, ToolError,
-    answer::count, context::shown, tool::PATH_ALIASES,
+    answer::count, context::echo, tool::PATH_ALIASES,
 };
 
 /// Files in one call.
@@ -105,7 +105,7 @@ impl Tool for Present {
         }
         if links.is_empty() {
             let text = |(given, error): (&String, ToolError)| {
-                let text = format!("==> {} <==\n{}", shown(given), error.text_within(&cx.budget));
+                let text = format!("==> {} <==\n{}", echo(given), error.text_within(&cx.budget));
                 (error, text)
             };
             return Err(ToolError::of_all(errors.into_iter().map(text).collect(), "presented"));
@@ -122,7 +122,7 @@ impl Tool for Present {
         }
         let mut text = summary(&output.presented);
         for (given, error) in &errors {
-            let _ = write!(text, "\n\nnot presented: {}\n{}", shown(given), error.text_within(&cx.budget));
+            let _ = write!(text, "\n\nnot presented: {}\n{}", echo(given), error.text_within(&cx.budget));
         }
         let mut answer = Answer::text(text, &output).data(cx, &output);
         answer.content.extend(links.into_iter().map(|link| Content::Link(Box::new(link))));

@@ -25,7 +25,7 @@ use definition::read_definition;
 use image::read_image;
 use notebook::read_notebook;
 use office::read_office;
-use open::{Format, Opened, Source, open, open_cached};
+use open::{Format, OpenedEntry, Source, open, open_cached};
 use pdf::read_pdf;
 use request::{Args, FileRequest};
 use section::{FileOutput, Output, ReadRecord, Section, ShownImage, Totals};
@@ -47,7 +47,7 @@ use super::{
 pub(in crate::tools) use copied_text::{CopiedText, TextSource};
 pub(in crate::tools) use section::Properties;
 pub(in crate::tools) use selection::path_before_selection;
-pub(in crate::tools) use since::Held;
+pub(in crate::tools) use since::Base;
 pub(in crate::tools) use text::{Content, describe};
 
 /// Stands in for the reader of PDF files in a build without it.
@@ -152,7 +152,7 @@ fn read_one(cx: &CallContext, request: &FileRequest) -> Result<Shown, ToolError>
         if request.since.is_some() {
             return Err(ToolError::would_block());
         }
-        return show(cx, request, Opened::File(open_cached(cx, &request.path)?));
+        return show(cx, request, OpenedEntry::File(open_cached(cx, &request.path)?));
     }
     let existing = |path: &str| open(cx, &cx.existing(path, ExistingKind::FileOrDirectory)?);
     match cx.workspace.resolve(&request.path).map_err(ToolError::from).and_then(|path| open(cx, &path)) {
@@ -169,14 +169,14 @@ fn read_one(cx: &CallContext, request: &FileRequest) -> Result<Shown, ToolError>
     }
 }
 
-fn show(cx: &CallContext, request: &FileRequest, opened: Opened) -> Result<Shown, ToolError> {
+fn show(cx: &CallContext, request: &FileRequest, opened: OpenedEntry) -> Result<Shown, ToolError> {
     match opened {
-        Opened::File(source) => Ok(Shown::File(Box::new(section(cx, request, source)?))),
-        Opened::Directory(_) if request.is_whole() => {
+        OpenedEntry::File(source) => Ok(Shown::File(Box::new(section(cx, request, source)?))),
+        OpenedEntry::Directory(_) if request.is_whole() => {
             let cx = CallContext { budget: request.budget, ..cx.clone() };
             ls::directory(&cx, &request.path).map(Shown::Directory)
         }
-        Opened::Directory(error) => Err(error),
+        OpenedEntry::Directory(error) => Err(error),
     }
 }
 
@@ -353,8 +353,8 @@ fn not_shown(paths: &[String], budget: &AnswerBudget) -> String {
 }
 
 fn check(args: &Args, paths: &[String]) -> Result<(), ToolError> {
-    const LINES: &str = "name the lines behind each file, as in src/a.rs:120-180,300-340";
-    const PART: &str = "name a definition behind its file, as in src/a.rs:def load, or use path";
+    const LINES: &str = "name the lines after each file, as in src/a.rs:120-180,300-340";
+    const PART: &str = "name a definition after its file, as in src/a.rs:def load, or use path";
     let of_one = [
         ("path", args.path.is_some(), "send all files in paths"),
         ("offset", args.offset.is_some(), LINES),
@@ -473,8 +473,8 @@ pub(in crate::tools) fn read_resource(
     path: &WorkspacePath,
 ) -> Result<Option<ResourceText>, ToolError> {
     let source = match open(cx, path)? {
-        Opened::File(source) => source,
-        Opened::Directory(_) => return Ok(None),
+        OpenedEntry::File(source) => source,
+        OpenedEntry::Directory(_) => return Ok(None),
     };
     let limit = cx.settings.max_output.unwrap_or(MAX_TEXT);
     match Format::of(path, &source.head) {

@@ -273,10 +273,10 @@ fn one(workspace: &Workspace, change: &StagedChange) -> Result<String, ToolError
     // `None` is no file, `Some(None)` one that may not be shown.
     let old = is_file(change.disk).then(|| {
         let bytes = workspace.read(path, u64::MAX).ok().map(|now| now.bytes);
-        bytes.and_then(|bytes| workspace.shown(path, bytes))
+        bytes.and_then(|bytes| workspace.masked(path, bytes))
     });
     let new =
-        if is_file(change.staged) { Some(workspace.shown(path, change.content().map_err(failed)?)) } else { None };
+        if is_file(change.staged) { Some(workspace.masked(path, change.content().map_err(failed)?)) } else { None };
     if old == Some(None) || new == Some(None) {
         text.push_str("  its content is not shown: it is a secret\n");
         return Ok(text);

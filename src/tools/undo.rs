@@ -23,7 +23,7 @@ use super::{
     Answer, CallContext, Change, Group, Kind, Plan, Preview, Spec, Tool, ToolError,
     answer::count,
     commit::Undoable,
-    context::{PathReference, shown},
+    context::{PathReference, echo},
     fence::fenced,
     introduced_problems::{self, ChangedText, IntroducedProblems},
     shown_diff::ShownDiff,
@@ -97,7 +97,7 @@ impl Tool for Undo {
             let Some(found) = found else {
                 return Err(args
                     .path
-                    .map_or_else(|| no_own_change(cx), |path| no_change(&format!(" to {}", shown(&path)))));
+                    .map_or_else(|| no_own_change(cx), |path| no_change(&format!(" to {}", echo(&path)))));
             };
             if let Some(plan) = plan_revert(cx, found, false, args.dry_run)? {
                 return Ok(plan);
@@ -191,7 +191,7 @@ fn plan_revert(
     if !dry_run.unwrap_or(false) {
         return Ok(Some(Plan::Change(Box::new(planned))));
     }
-    let text = format!("Would do: {} (dry run, nothing was changed)", planned.words().0);
+    let text = format!("Would do: {} (dry run, nothing was changed)", planned.summaries().0);
     Ok(Some(Plan::Answer(planned.answer(cx, text, IntroducedProblems::default()))))
 }
 
@@ -224,7 +224,7 @@ fn plan_return(
     }
     let mut plan = UndoPlan::of(cx, &since, includes_others, &within, DiffDirection::Back)?;
     let where_to = match earlier {
-        HistoryPoint::Checkpoint(name) => format!("the checkpoint {}", shown(name)),
+        HistoryPoint::Checkpoint(name) => format!("the checkpoint {}", echo(name)),
         _ => "the start of this session".to_owned(),
     };
     if !within.is_empty() {
@@ -268,7 +268,7 @@ fn last_change(cx: &CallContext, text: &str) -> Result<Option<KnownChange>, Tool
     // By its end: among what was changed, for a file that was deleted or moved is no longer there.
     let fitting = history.undo_list().paths(|path| tail.fits(path));
     if fitting.len() > 1 {
-        let message = format!("this session has changed {} that {} fits", count(fitting.len(), "path"), shown(text));
+        let message = format!("this session has changed {} that {} fits", count(fitting.len(), "path"), echo(text));
         let fitting: Vec<WorkspacePath> = fitting.into_iter().collect();
         let list: Vec<String> = fitting.iter().map(ToString::to_string).collect();
         let hint = "pass the whole path of the one that is meant";
@@ -331,10 +331,10 @@ impl PlannedUndo {
     }
 
     /// The sentence for the undo, in the infinitive and in the past.
-    fn words(&self) -> (String, String) {
+    fn summaries(&self) -> (String, String) {
         let path = self.path();
         let KnownChange { tool, by, change, .. } = &self.last;
-        let words = |now: &str, past: &str, done: &str| {
+        let texts = |now: &str, past: &str, done: &str| {
             let was = if by.is_empty() { String::new() } else { format!(", which was {done}{by}") };
             (format!("{now} {path}{was}"), format!("{past} {path}{was}"))
         };
@@ -346,10 +346,10 @@ impl PlannedUndo {
             Effect::Wrote { before: None, .. } => {
                 (format!("Delete {path}, which was created{by}"), format!("Deleted {path}, which had been created{by}"))
             }
-            Effect::Removed { .. } => words("Bring back", "Brought back", "deleted"),
-            Effect::Moved { to, .. } => words(&format!("Move {to} back to"), &format!("Moved {to} back to"), "moved"),
-            Effect::Copied { .. } => words("Delete the copy", "Deleted the copy", "made"),
-            Effect::Made { .. } => words("Remove the directory", "Removed the directory", "made"),
+            Effect::Removed { .. } => texts("Bring back", "Brought back", "deleted"),
+            Effect::Moved { to, .. } => texts(&format!("Move {to} back to"), &format!("Moved {to} back to"), "moved"),
+            Effect::Copied { .. } => texts("Delete the copy", "Deleted the copy", "made"),
+            Effect::Made { .. } => texts("Remove the directory", "Removed the directory", "made"),
         }
     }
 
@@ -362,7 +362,7 @@ impl PlannedUndo {
         let text = |bytes| Document::decode(bytes, None).ok();
         let now = text(cx.read_to_change(path).ok()?.bytes)?;
         let former = cx.session.history.content(former.revision)?;
-        Some((now, text(cx.workspace.shown(path, former)?)?))
+        Some((now, text(cx.workspace.masked(path, former)?)?))
     }
 }
 
@@ -377,7 +377,7 @@ impl Change for PlannedUndo {
     fn preview(&self) -> Preview {
         // Neither replaces anything: an entry that is at the old place by now is an error.
         let destructive = !matches!(self.last.change.effect, Effect::Removed { .. } | Effect::Moved { .. });
-        Preview { summary: self.words().0, diff: self.diff.clone(), destructive }
+        Preview { summary: self.summaries().0, diff: self.diff.clone(), destructive }
     }
 
     fn cost(&self) -> Cost {
@@ -390,7 +390,7 @@ impl Change for PlannedUndo {
         let removed = revert::revert(cx, &self.last.change, self.undoable, approval)?;
         // After the revert: a change whose revert failed can still be undone.
         cx.session.history.take_back(&self.last.session, self.last.number);
-        let mut text = self.words().1;
+        let mut text = self.summaries().1;
         let is_back =
             matches!(&self.last.change.effect, Effect::Wrote { before: Some(_), .. } | Effect::Removed { .. });
         // What came back counts as seen.

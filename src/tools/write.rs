@@ -26,7 +26,7 @@ use super::{
     tool::PATH_ALIASES,
 };
 use content::{Appended, NewContent, fits_notebook, line_count};
-use write_request::{AppendAt, Facts, Mode, Output, WriteRequest, exists};
+use write_request::{AppendAt, Mode, Output, WriteFacts, WriteRequest, exists};
 
 /// Creates a file, replaces it whole, or appends to it.
 pub(crate) struct Write;
@@ -219,7 +219,7 @@ impl PlannedWrite {
         let shown = diff.as_ref().map(|diff| ShownDiff::of(cx, self.request.target.path(), &diff.text, diff.cut_lines));
         cx.session.ledger.showed(real, Some(committed.revision), [ALL_LINES]);
         let lines = new.map_or(0, line_count);
-        let facts = Facts {
+        let facts = WriteFacts {
             created: committed.created,
             bytes: self.planned.bytes.len(),
             lines,
@@ -269,7 +269,7 @@ impl PlannedWrite {
     }
 }
 
-/// Lines and bytes that a file has to lose before it is said, and then more than half of its text.
+/// Lines and bytes that a file has to lose before that is reported, and then more than half of its text.
 const LOSS: (usize, usize) = (10, 400);
 
 /// The note on an overwrite of `old` that leaves little of it: its content may have been cut on the way.

@@ -198,7 +198,7 @@ fn forms_that_clients_paste_are_read() {
     let text = h.call("read", json!({ "path": "index.ts#L2", "start_line": 1 })).fails("invalid_input");
     assert!(text.contains("names a part of the file"), "{text}");
     let text = h.call("grep", json!({ "pattern": "x", "path": "@src/app/index.ts#L2" })).fails("not_found");
-    assert!(text.contains("only read takes lines behind a path: pass src/app/index.ts"), "{text}");
+    assert!(text.contains("only read takes lines after a path: pass src/app/index.ts"), "{text}");
     // A file that has the signs in its name comes first.
     if cfg!(unix) {
         for name in ["\"q\"", "@at", "#file:f", "a#L1", "a:1", "a\\ b", "~root"] {

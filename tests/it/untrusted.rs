@@ -17,7 +17,7 @@ fn open() -> Harness {
     setup.open()
 }
 
-/// The text before the fence, in it and behind it.
+/// The text before the fence, in it and after it.
 #[track_caller]
 fn parts(text: &str) -> (String, String, String) {
     const BEGIN: &str = "(untrusted content up to the line \"";

@@ -3,7 +3,7 @@
 use std::hash::{Hash, Hasher};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// The kinds of entries, links not followed unless said otherwise.
+/// The kinds of entries, links not followed unless stated otherwise.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FileKind {
     /// A regular file, whatever its content.

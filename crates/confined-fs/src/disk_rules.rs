@@ -15,7 +15,7 @@ use std::path::PathBuf;
 
 use crate::{AgentFile, Root, Roots, policy::StartupRules};
 use agent_files::FoundRules;
-use link_targets::Target;
+use link_targets::LinkTarget;
 use server_files::{Identities, PathChain};
 
 pub(super) use server_files::home;
@@ -78,7 +78,7 @@ fn rules(
     root: &Root,
     chains: &[&PathChain],
     identities: &mut Identities,
-    targets: &[Target],
+    targets: &[LinkTarget],
     agents: &[FoundRules],
 ) -> StartupRules {
     let mut rules = StartupRules::default();

@@ -9,7 +9,7 @@ use beneath::Failure;
 use structured_text::mask::MaskedText;
 use text_file::shorten;
 
-use crate::{Limit, RootGone, WorkspacePath, limits::words, path::escape_text, policy::is_own_rule};
+use crate::{Limit, RootGone, WorkspacePath, limits::error_text, path::escape_text, policy::is_own_rule};
 
 /// Why a text is no path of this workspace.
 #[derive(Debug, thiserror::Error)]
@@ -145,7 +145,7 @@ pub enum PlaceholderError {
 
 impl PlaceholderError {
     /// Why the new content of the file at `path` is refused, and the next step of a caller.
-    fn words(&self, path: &str) -> (String, &'static str) {
+    fn message_and_hint(&self, path: &str) -> (String, &'static str) {
         match self {
             Self::Unknown(name) => (
                 format!("`<secret:{name}>` is not the mask of a value in {path}"),
@@ -180,7 +180,7 @@ impl PlaceholderError {
 
     /// The next step of a caller.
     pub fn next_step(&self) -> &'static str {
-        self.words("").1
+        self.message_and_hint("").1
     }
 }
 
@@ -284,7 +284,7 @@ impl fmt::Display for AccessError {
                 write!(f, "access denied: {path} is {what}")?;
                 self.rule(f)
             }
-            Kind::Sentinel(fault) => f.write_str(&fault.words(&path.to_string()).0),
+            Kind::Sentinel(fault) => f.write_str(&fault.message_and_hint(&path.to_string()).0),
             Kind::ProtectedWrite => {
                 write!(f, "access denied: {path} is protected from writing")?;
                 self.rule(f)
@@ -331,7 +331,7 @@ impl fmt::Display for AccessError {
                 write!(f, "{path} could not be {verb}: {limit}")
             }
             Kind::Io => match &self.source {
-                Some(source) => write!(f, "{path} could not be accessed: {}", words(source)),
+                Some(source) => write!(f, "{path} could not be accessed: {}", error_text(source)),
                 None => write!(f, "{path} could not be accessed"),
             },
         }

@@ -123,8 +123,8 @@ impl<T> IfThere<T, Failure> for Result<T, Failure> {
     }
 }
 
-/// An error of the system in words, without its number.
-pub(super) fn words(error: &io::Error) -> String {
+/// An error of the system as text, without its number.
+pub(super) fn error_text(error: &io::Error) -> String {
     let text = error.to_string();
     // std puts the number there.
     let text = text.split(" (os error").next().unwrap_or_default();
@@ -146,7 +146,7 @@ mod tests {
         #[cfg(target_os = "linux")]
         {
             for (number, said) in [(5, "input/output error"), (107, "transport endpoint is not connected")] {
-                assert_eq!(words(&io::Error::from_raw_os_error(number)), said);
+                assert_eq!(error_text(&io::Error::from_raw_os_error(number)), said);
             }
             assert!(Limit::of(&io::Error::from_raw_os_error(24)).is_some_and(Limit::is_open_files));
             assert_eq!(Limit::of(&io::Error::from_raw_os_error(23)), Some(Limit::OpenFilesOfAll));

@@ -137,7 +137,7 @@ pub struct Changes {
     /// Files that are not what they were.
     pub files: BTreeSet<WorkspacePath>,
     /// Something was mounted or unmounted, perhaps elsewhere, perhaps no longer: what was asked of the
-    /// system since the changes before these may have been said of another file.
+    /// system since the changes before these may concern another file.
     pub remounted: bool,
 }
 

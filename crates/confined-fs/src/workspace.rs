@@ -68,7 +68,7 @@ impl Workspace {
         path::resolve_uri(&self.shared.roots, uri, |path| self.shared.stat(path).is_ok())
     }
 
-    /// As [`Self::resolve`], by the letters of `text` alone. `None` if it is no path, and where the file system would
+    /// As [`Self::resolve`], lexically by `text` alone. `None` if it is no path, and where the file system would
     /// have to be asked: for a literal `@` or quote, for a URI that can be read in two ways, or for a home directory,
     /// which may come from the network.
     pub fn resolve_lexically(&self, text: &str) -> Option<WorkspacePath> {
@@ -121,8 +121,8 @@ impl Workspace {
 
     /// The part of `bytes` that may be shown, which were or will be the content at a real path: they themselves, or
     /// their masked form; `None` where the path is denied or they cannot be masked.
-    pub fn shown(&self, real: &WorkspacePath, bytes: Vec<u8>) -> Option<Vec<u8>> {
-        masked_file::shown(real, bytes)
+    pub fn masked(&self, real: &WorkspacePath, bytes: Vec<u8>) -> Option<Vec<u8>> {
+        masked_file::masked(real, bytes)
     }
 
     /// Checks the sentinels in the new content of a file before it is planned further. Returns what of it will be shown

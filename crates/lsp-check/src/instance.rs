@@ -158,11 +158,11 @@ fn write(shared: &Shared, mut input: PipeWriter, messages: &Receiver<Vec<u8>>) {
 fn read(shared: &Shared, mut output: ProgramOutput) {
     let why = read_messages(shared, &mut output).err().unwrap_or_else(|| "it closed its output".to_owned());
     let errors = output.last_errors();
-    let said = &errors[errors.char_indices().rev().nth(499).map_or(0, |(at, _)| at)..];
+    let last_errors = &errors[errors.char_indices().rev().nth(499).map_or(0, |(at, _)| at)..];
     // Before `end`: a call that sees the end takes the reason from these words.
     shared.state().trouble.last_words(&errors);
     if !shared.is_stopped.load(Ordering::Acquire) {
-        tracing::warn!(server = shared.name, why, errors = %escape_controls(said), "a language server ended");
+        tracing::warn!(server = shared.name, why, errors = %escape_controls(last_errors), "a language server ended");
     }
     shared.end(&why);
 }

@@ -28,7 +28,7 @@ fn readable(workspace: &Workspace, uri: &str) -> Option<(WorkspacePath, String)>
 }
 
 /// The problems of a server's report that the change introduced. `name` is how a person calls the server.
-pub(super) fn shown(
+pub(super) fn introduced(
     scrubber: &Scrubber,
     workspace: &Workspace,
     name: &str,

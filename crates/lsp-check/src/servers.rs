@@ -12,7 +12,7 @@ use text_file::shorten;
 
 use crate::check::{DocumentChange, NoServerReport, WaitLimit, answers, check, notify, on_disk};
 use crate::protocol::{file_uri, initialization_options, language_id};
-use crate::report::{Scrubber, is_open, shown};
+use crate::report::{Scrubber, introduced, is_open};
 use crate::state::{Phase, State};
 use crate::{Checked, DiskChange, FileChange, LanguageServer, MAX_TEXT, instance::Instance};
 
@@ -80,7 +80,7 @@ impl Backoff {
 }
 
 /// One file, its server, and where that runs.
-struct Place<'s> {
+struct CheckedFile<'s> {
     server: &'s LanguageServer,
     key: (usize, String),
     directory: WorkspacePath,
@@ -125,7 +125,7 @@ impl LanguageServers {
     fn checked(
         &self,
         workspace: &Workspace,
-        place: &Place<'_>,
+        place: &CheckedFile<'_>,
         change: FileChange<'_>,
         stop: &StopSignal,
     ) -> Result<Checked, String> {
@@ -166,7 +166,7 @@ impl LanguageServers {
                 slot.unchecked.remove(&place.uri);
                 drop(slots);
                 let note = health.map(|health| format!("diagnostics: incomplete, {name} says: {health}{remedy}"));
-                Ok(Checked { note, ..shown(&scrubber, workspace, name, change, report) })
+                Ok(Checked { note, ..introduced(&scrubber, workspace, name, change, report) })
             }
             Err(NoServerReport::Cancelled) => Err(not_ready(format!("the call ended before {name} has answered"))),
             Err(NoServerReport::Broken) => Err(unchecked(format!("cannot check{words}{remedy}"))),
@@ -235,21 +235,21 @@ impl LanguageServers {
     }
 
     /// Where the server for a file runs, if there is one.
-    fn place<'s>(&'s self, workspace: &Workspace, path: &WorkspacePath) -> Option<Place<'s>> {
+    fn place<'s>(&'s self, workspace: &Workspace, path: &WorkspacePath) -> Option<CheckedFile<'s>> {
         let (number, extension) = self.server_for(path)?;
         let directory = project(workspace, path, &self.servers[number].root_markers);
         let uri = file_uri(&workspace.host_path(path));
-        Some(Place { uri, extension, ..self.place_in(workspace, number, directory) })
+        Some(CheckedFile { uri, extension, ..self.place_in(workspace, number, directory) })
     }
 
     /// The place of a server in a directory, without a file.
-    fn place_in(&self, workspace: &Workspace, number: usize, directory: WorkspacePath) -> Place<'_> {
+    fn place_in(&self, workspace: &Workspace, number: usize, directory: WorkspacePath) -> CheckedFile<'_> {
         let server = &self.servers[number];
         // A person's name for a server is its program.
         let name =
             Path::new(&server.program.program).file_stem().and_then(|name| name.to_str()).unwrap_or(&server.name);
         let key = (number, file_uri(&workspace.host_path(&directory)));
-        Place { server, key, directory, uri: String::new(), extension: String::new(), name }
+        CheckedFile { server, key, directory, uri: String::new(), extension: String::new(), name }
     }
 
     /// Whether a file is one that a server is for.
@@ -285,7 +285,7 @@ impl LanguageServers {
     }
 
     /// The server of a place, started if it does not run. Else why it does not.
-    fn running(&self, place: &Place<'_>) -> Result<Arc<Instance>, String> {
+    fn running(&self, place: &CheckedFile<'_>) -> Result<Arc<Instance>, String> {
         let (server, now) = (place.server, Instant::now());
         let Some(broker) = &self.broker else {
             return Err("cannot be started: the process that starts language servers does not run".to_owned());

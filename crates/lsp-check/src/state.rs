@@ -1,4 +1,4 @@
-//! The state of one running server: what it was sent, what it has said of which file, and whether it is busy.
+//! The state of one running server: what it was sent, what it has reported about which file, and whether it is busy.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -76,7 +76,7 @@ struct Document {
     passed: Option<Instant>,
     /// A hash of the text.
     text: u64,
-    /// Whether all that was to be said of this version has arrived.
+    /// Whether all reports about this version have arrived.
     is_settled: bool,
     /// Whether the version before was replaced before that: its list may still come.
     follows_unsettled: bool,
@@ -114,7 +114,7 @@ pub(super) struct State {
     progress: HashSet<String>,
     /// Whether it has loaded the project, where it says so.
     quiescent: Option<bool>,
-    /// When it was last busy, and when it last said something about a file.
+    /// When it was last busy, and when it last reported something about a file.
     last_busy: Option<Instant>,
     last_heard: Option<Instant>,
     /// When a file was last saved, and when a check of saves last began.
@@ -167,7 +167,7 @@ impl State {
             (None, None) => return None,
         };
         if was_busy && !self.is_busy() && self.pulls {
-            // What it said while it was loading is not the last word.
+            // What it reported while it was loading is not final.
             let open: Vec<String> = self.documents.keys().cloned().collect();
             replies.extend(open.iter().filter_map(|uri| self.ask_again(uri, now)));
         }
@@ -405,7 +405,7 @@ fn is_check(token: &str) -> bool {
     token.contains("flycheck")
 }
 
-/// How long a server must have said nothing more, once it has answered: checks of a save may begin a moment later.
+/// How long a server must have reported nothing more, once it has answered: checks of a save may begin a moment later.
 const QUIET: Duration = Duration::from_millis(150);
 /// The same for a server that sends what it finds bit by bit.
 const QUIET_PUSHED: Duration = Duration::from_millis(300);
@@ -422,7 +422,7 @@ const YOUNG: Duration = Duration::from_secs(5);
 /// next begins a moment later, on a busy machine much later.
 const QUIET_CHECKED: Duration = Duration::from_secs(1);
 
-/// Whether a server is done with a change: what it has said since, and for how long it has been quiet.
+/// Whether a server is done with a change: what it has reported since, and for how long it has been quiet.
 impl State {
     /// Whether the check of the last save has not begun yet. One that is sure to come is waited for as long as a change
     /// may wait: without it the answer is not the last one. So is the first one, by which saves are compared.
@@ -460,7 +460,7 @@ impl State {
         self.phase == Phase::Ready && (self.quiescent == Some(true) || (!self.is_busy() && has_answered))
     }
 
-    /// Whether it has said something of the content of a file.
+    /// Whether it has reported on the content of a file.
     fn has_answered(&self, uri: &str) -> bool {
         let (Some(document), file) = (self.documents.get(uri), self.files.get(uri)) else { return false };
         if self.pulls {

@@ -207,7 +207,7 @@ struct Frame {
 
 /// Where the reading is.
 #[derive(Default)]
-struct Place<'d> {
+struct Position<'d> {
     /// `None` is where a cell, a note or another text within a paragraph begins.
     paragraphs: Vec<Option<Open>>,
     /// The styles of the lists around a paragraph.
@@ -238,12 +238,12 @@ struct Reader<'d, 't> {
     odf: &'d Odf,
     package: &'d Package<'d>,
     flow: Flow<'t>,
-    at: Place<'d>,
+    at: Position<'d>,
 }
 
 impl<'d, 't> Reader<'d, 't> {
     fn new(odf: &'d Odf, package: &'d Package<'d>, flow: Flow<'t>) -> Self {
-        Self { odf, package, flow, at: Place::default() }
+        Self { odf, package, flow, at: Position::default() }
     }
 
     /// Reads to the end of the part or the slide, or until what takes the paragraphs wants no more.

@@ -26,7 +26,7 @@ pub(crate) fn sheets(odf: &Odf, package: &Package<'_>) -> Result<Vec<OfficeSheet
     let sized = |(name, hidden): &(String, bool)| {
         let mut size = None;
         if !is_too_long() && find_item(&mut xml, "table", |_| true)? {
-            let mut reader = SheetReader { rows: RowCollector::new(NO_CELLS), at: Place::default() };
+            let mut reader = SheetReader { rows: RowCollector::new(NO_CELLS), at: Position::default() };
             reader.read(package, &mut xml, &is_too_long)?;
             size = Some(reader.at.size).filter(|_| !is_too_long());
         }
@@ -38,7 +38,7 @@ pub(crate) fn sheets(odf: &Odf, package: &Package<'_>) -> Result<Vec<OfficeSheet
 /// Rows of a sheet, which counts from 1.
 pub(crate) fn rows(odf: &Odf, package: &Package<'_>, sheet: usize, wanted: WantedCells) -> Result<SheetRows> {
     let (at, mut reader) =
-        (sheet.wrapping_sub(1), SheetReader { rows: RowCollector::new(wanted), at: Place::default() });
+        (sheet.wrapping_sub(1), SheetReader { rows: RowCollector::new(wanted), at: Position::default() });
     if at >= odf.items.len() {
         return Err(OfficeError::Missing(format!("sheet {sheet}")));
     }
@@ -48,7 +48,7 @@ pub(crate) fn rows(odf: &Odf, package: &Package<'_>, sheet: usize, wanted: Wante
 
 /// Where the reading of a sheet is.
 #[derive(Default)]
-struct Place {
+struct Position {
     /// The row that is read, and the last of those that repeat it; the same of columns.
     row: (u32, u32),
     column: (u32, u32),
@@ -65,7 +65,7 @@ struct Place {
 /// Reads the cells of a sheet.
 struct SheetReader {
     rows: RowCollector,
-    at: Place,
+    at: Position,
 }
 
 impl SheetReader {

@@ -132,7 +132,7 @@ impl Docx {
 
 /// Where the reading of a part is.
 #[derive(Default)]
-struct Place {
+struct Position {
     numbers: Numbers,
     paragraphs: Vec<Style>,
     /// Elements of properties that are open.
@@ -158,12 +158,12 @@ pub(crate) struct Story<'d, 't> {
     package: &'d Package<'d>,
     relationships: &'d Relationships,
     flow: Flow<'t>,
-    at: Place,
+    at: Position,
 }
 
 impl<'d, 't> Story<'d, 't> {
     pub(crate) fn new(docx: &'d Docx, package: &'d Package<'d>, links: &'d Relationships, flow: Flow<'t>) -> Self {
-        Self { docx, package, relationships: links, flow, at: Place::default() }
+        Self { docx, package, relationships: links, flow, at: Position::default() }
     }
 
     /// Reads a part until its end, or until what takes the paragraphs wants no more.

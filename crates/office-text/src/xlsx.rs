@@ -79,7 +79,7 @@ impl Xlsx {
         let least_left = package.budget.inflated.get().saturating_sub(MAX_COUNTED);
         let sized = |(sheet, part): &(OfficeSheet, String)| {
             let Some(mut xml) = package.xml(part)? else { return Ok(sheet.clone()) };
-            let mut reader = SheetReader { xlsx: self, rows: RowCollector::new(NO_CELLS), at: Place::default() };
+            let mut reader = SheetReader { xlsx: self, rows: RowCollector::new(NO_CELLS), at: Position::default() };
             let is_too_long = || package.budget.inflated.get() < least_left;
             reader.read(&mut xml, &|at| at.is_sized || is_too_long())?;
             let is_known = reader.at.is_sized || !is_too_long();
@@ -93,7 +93,7 @@ impl Xlsx {
         let missing = || OfficeError::Missing(format!("sheet {sheet}"));
         let (_, part) = self.sheets.get(sheet.wrapping_sub(1)).ok_or_else(missing)?;
         loop {
-            let mut reader = SheetReader { xlsx: self, rows: RowCollector::new(wanted), at: Place::default() };
+            let mut reader = SheetReader { xlsx: self, rows: RowCollector::new(wanted), at: Position::default() };
             reader.read(&mut package.required_xml(part)?, &|_| false)?;
             reader.at.wanted_strings = reader.rows.shared();
             if let Some(mut xml) = package.xml(&self.strings)?.filter(|_| !reader.at.wanted_strings.is_empty()) {
@@ -127,7 +127,7 @@ struct Cell {
 
 /// Where the reading of a sheet is, or that of the strings.
 #[derive(Default)]
-struct Place {
+struct Position {
     row: u32,
     cell: Cell,
     /// The last row and the last column, and whether the sheet says so.
@@ -147,12 +147,12 @@ struct Place {
 struct SheetReader<'x> {
     xlsx: &'x Xlsx,
     rows: RowCollector,
-    at: Place,
+    at: Position,
 }
 
 impl SheetReader<'_> {
     /// Reads until there are enough rows or all strings, or `is_enough` says so at the start of a row.
-    fn read(&mut self, xml: &mut Xml<'_>, is_enough: &dyn Fn(&Place) -> bool) -> Result<()> {
+    fn read(&mut self, xml: &mut Xml<'_>, is_enough: &dyn Fn(&Position) -> bool) -> Result<()> {
         let WantedCells { rows: (first, last), formulas, .. } = self.rows.wanted;
         let (mut is_value, mut is_formula) = (false, false);
         while let Some(node) = xml.next()? {
@@ -255,7 +255,7 @@ impl SheetReader<'_> {
     /// Gives the cell the formula that it shares, or keeps its own for others.
     fn share_formula(&mut self) {
         let is_wanted = self.at.cell.is_wanted && self.shows_formula() && self.rows.row_bytes < MAX_ROW;
-        let Place { row, cell, formulas, formulas_size, .. } = &mut self.at;
+        let Position { row, cell, formulas, formulas_size, .. } = &mut self.at;
         let (Some(at), Some(formula)) = (cell.shared, &mut cell.formula) else { return };
         if !formula.is_empty() && formula.len() <= MAX_FORMULA && *formulas_size + formula.len() < MAX_STRINGS {
             *formulas_size += formula.len() + 100;

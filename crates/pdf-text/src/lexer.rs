@@ -1,7 +1,7 @@
 //! From bytes to objects, for the file itself and for the instructions of a page.
 //!
 //! Accepts any bytes: an invalid token ends an object or is skipped. Depth and size of one object are
-//! bounded. Which bytes are space, part of a word, or a digit is said in ISO 32000-1, 7.2.2.
+//! bounded. Which bytes are space, part of a word, or a digit is defined in ISO 32000-1, 7.2.2.
 
 use std::ops::Range;
 

@@ -12,7 +12,7 @@ pub(super) mod rust;
 use crate::definition::{Definition, MOST, Outline};
 use crate::directives::{Branch, Directive};
 use crate::header::{Around, BlockKind, Ending, Header, HeaderBuffer, HeaderStart, Named, Opening};
-use crate::lex_rules::{LexRules, Words};
+use crate::lex_rules::{LexRules, WordSet};
 use crate::lexer::{Lexeme, LexemeKind, Lexer};
 
 /// A language with braces.
@@ -30,9 +30,9 @@ pub(super) struct BraceGrammar {
     /// Functions are not only within types.
     outer_functions: bool,
     /// `type (` and the like begin a group of definitions.
-    groups: Words,
+    groups: WordSet,
     /// Words before a `:` that begins a section of members.
-    labels: Words,
+    labels: WordSet,
 }
 
 impl BraceGrammar {
@@ -41,7 +41,7 @@ impl BraceGrammar {
         open: fn(&Header<'_>, Around<'_>) -> Opening,
         end: fn(&Header<'_>, Around<'_>) -> Ending,
     ) -> Self {
-        let (groups, labels) = (Words(""), Words(""));
+        let (groups, labels) = (WordSet(""), WordSet(""));
         Self { lex, open, end, newline_ends: false, directives: false, outer_functions: false, groups, labels }
     }
 }
@@ -429,10 +429,10 @@ impl BraceOutline {
 }
 
 /// Words that something must follow.
-const GO_ON: Words =
-    Words("extends implements function class export default async const return type abstract new in of func");
+const GO_ON: WordSet =
+    WordSet("extends implements function class export default async const return type abstract new in of func");
 /// Words that belong to what is before them.
-const BELONG: Words = Words("extends implements where throws instanceof as in");
+const BELONG: WordSet = WordSet("extends implements where throws instanceof as in");
 
 /// Whether the break between the last token of a line and the first lexeme of the next, each with its text, ends the
 /// statement: unless one of them requires a continuation.

@@ -1,7 +1,7 @@
 //! What the engine for languages with keywords needs to know of each, and the lines that they look at.
 
 use crate::header::Named;
-use crate::lex_rules::{LexRules, Words};
+use crate::lex_rules::{LexRules, WordSet};
 use crate::lexer::{Lexeme, LexemeKind};
 
 /// A language whose definitions begin a line with a keyword.
@@ -9,19 +9,19 @@ use crate::lexer::{Lexeme, LexemeKind};
 pub(super) struct KeywordGrammar {
     pub(super) lex: &'static LexRules,
     /// Words that may come before a keyword.
-    pub(super) modifiers: Words,
+    pub(super) modifiers: WordSet,
     /// Keywords that define the name after them; with `=` what that is called, if not by the keyword.
-    pub(super) keywords: Words,
+    pub(super) keywords: WordSet,
     /// A definition without keyword, by its line; asked first.
     pub(super) other: fn(&LexedLine<'_>) -> Option<Named>,
     /// Words that end a definition where one begins a line with the same indentation.
-    pub(super) closers: Words,
+    pub(super) closers: WordSet,
     /// Words that belong to a definition where one begins a line with the same indentation.
-    pub(super) joiners: Words,
+    pub(super) joiners: WordSet,
     /// Lines within open parentheses belong to what is before them.
     pub(super) parens: bool,
     /// Keywords that count only where nothing encloses them.
-    pub(super) outermost: Words,
+    pub(super) outermost: WordSet,
     /// A kind whose lines are text up to one that begins with the closer.
     pub(super) verbatim: &'static str,
 }
@@ -31,19 +31,19 @@ impl KeywordGrammar {
     pub(super) const fn new(lex: &'static LexRules, keywords: &'static str) -> Self {
         Self {
             lex,
-            modifiers: Words(""),
-            keywords: Words(keywords),
+            modifiers: WordSet(""),
+            keywords: WordSet(keywords),
             other: |_| None,
-            closers: Words("}"),
-            joiners: Words("{ ) ]"),
+            closers: WordSet("}"),
+            joiners: WordSet("{ ) ]"),
             parens: true,
-            outermost: Words(""),
+            outermost: WordSet(""),
             verbatim: "",
         }
     }
 
     pub(super) const fn modifiers(self, modifiers: &'static str) -> Self {
-        Self { modifiers: Words(modifiers), ..self }
+        Self { modifiers: WordSet(modifiers), ..self }
     }
 
     pub(super) const fn other(self, other: fn(&LexedLine<'_>) -> Option<Named>) -> Self {
@@ -51,11 +51,11 @@ impl KeywordGrammar {
     }
 
     pub(super) const fn ends(self, closers: &'static str, joiners: &'static str) -> Self {
-        Self { closers: Words(closers), joiners: Words(joiners), ..self }
+        Self { closers: WordSet(closers), joiners: WordSet(joiners), ..self }
     }
 
     pub(super) const fn outermost(self, outermost: &'static str) -> Self {
-        Self { outermost: Words(outermost), ..self }
+        Self { outermost: WordSet(outermost), ..self }
     }
 
     /// For a language whose parentheses do not say where a line goes on.

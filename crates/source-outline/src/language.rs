@@ -5,7 +5,7 @@ use Language::{Braces, Keywords, Sections};
 use crate::braces::{BraceOutline, c, go, java, javascript, rust};
 use crate::indents::{IndentOutline, keywords};
 use crate::sections::{SectionFormat, SectionOutline};
-use crate::{definition::Outline, keyword_grammar::KeywordGrammar, lex_rules::Words};
+use crate::{definition::Outline, keyword_grammar::KeywordGrammar, lex_rules::WordSet};
 
 /// How the definitions of a file are found.
 #[derive(Clone, Copy, Debug)]
@@ -74,11 +74,11 @@ impl Language {
             return Self::of_name(stem);
         }
         let extension = extension.to_ascii_lowercase();
-        LANGUAGES.iter().find(|(extensions, ..)| Words(extensions).contains(&extension)).map(|row| row.2)
+        LANGUAGES.iter().find(|(extensions, ..)| WordSet(extensions).contains(&extension)).map(|row| row.2)
     }
 
     fn of_whole(name: &str) -> Option<Self> {
-        LANGUAGES.iter().find(|(_, names, _)| Words(names).contains(name)).map(|row| row.2)
+        LANGUAGES.iter().find(|(_, names, _)| WordSet(names).contains(name)).map(|row| row.2)
     }
 
     pub(super) fn of_first_line(line: &str) -> Option<Self> {

@@ -6,9 +6,9 @@ use memchr::memmem;
 
 /// Words with spaces between them; one may have a value after `=`.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Words(pub(super) &'static str);
+pub(super) struct WordSet(pub(super) &'static str);
 
-impl Words {
+impl WordSet {
     pub(super) fn contains(self, word: &str) -> bool {
         self.find(word).is_some()
     }

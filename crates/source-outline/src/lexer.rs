@@ -5,7 +5,7 @@
 
 use memchr::memmem;
 
-use super::lex_rules::{LexRules, Quotes, Words, is_word, is_word_start};
+use super::lex_rules::{LexRules, Quotes, WordSet, is_word, is_word_start};
 
 /// The kinds of lexemes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -408,7 +408,7 @@ fn begins_regex(line: &[u8], before: &[Lexeme]) -> bool {
     match last.kind {
         LexemeKind::Word => {
             let word = str::from_utf8(&line[last.start..last.end]).unwrap_or_default();
-            Words("return typeof case in of delete void throw else do await yield").contains(word)
+            WordSet("return typeof case in of delete void throw else do await yield").contains(word)
         }
         // `</div>`
         LexemeKind::Number | LexemeKind::Text | LexemeKind::Sign(b')' | b']' | b'}' | b'<') => false,

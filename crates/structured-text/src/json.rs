@@ -227,7 +227,7 @@ impl<'t> JsonReader<'t> {
         let end = self.at;
         self.skip_space()?;
         if self.peek() != Some(b':') {
-            return fail(self.at, "expected `:` behind the key");
+            return fail(self.at, "expected `:` after the key");
         }
         self.at += 1;
         self.is_after_key = true;
@@ -268,7 +268,7 @@ impl<'t> JsonReader<'t> {
         self.at += match self.bytes.get(at + 1) {
             Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => 2,
             Some(b'u') if is_hex(4) => 6,
-            Some(b'u') => return Err(SyntaxError::new(at, "expected four hexadecimal digits behind `\\u`")),
+            Some(b'u') => return Err(SyntaxError::new(at, "expected four hexadecimal digits after `\\u`")),
             Some(b'\r') if self.dialect == JsonDialect::Json5 && self.bytes.get(at + 2) == Some(&b'\n') => 3,
             // Any other escaped character means itself; an escaped line break is dropped.
             Some(_) if self.dialect == JsonDialect::Json5 => 2,
@@ -432,7 +432,7 @@ mod tests {
             ("[1,,2]", 3, "expected a value, found `,`"),
             ("{a: 1}", 1, "expected a key in double quotes"),
             ("{'a': 1}", 1, "expected double quotes around a string"),
-            ("{\"a\" 1}", 5, "expected `:` behind the key"),
+            ("{\"a\" 1}", 5, "expected `:` after the key"),
             ("{\"a\": }", 6, "expected a value, found `}`"),
             ("{\"a\": True}", 6, "expected a value, found `True`"),
             ("[undefined]", 1, "expected a value, found `undefined`"),
@@ -442,7 +442,7 @@ mod tests {
             ("[\"a\nb\"]", 1, "the string is not closed in its line"),
             ("[\"a\tb\"]", 3, "control character in a string: write it as \\u0009"),
             ("[\"\\x\"]", 2, "unknown escape `\\x`"),
-            ("[\"\\u12g4\"]", 2, "expected four hexadecimal digits behind `\\u`"),
+            ("[\"\\u12g4\"]", 2, "expected four hexadecimal digits after `\\u`"),
             ("// a\n1", 0, "comments are not allowed in JSON"),
             ("{\n\"a\": [1\n}", 10, "`}` does not close the `[` of line 2"),
             ("{}}", 2, "`}` closes nothing"),

@@ -22,7 +22,7 @@ use text_file::{Document, LineEnding, encode};
 
 use crate::{json, toml, yaml};
 use sentinel::{OPENER, sentinels, unique_name};
-use span::{Place, Span, is_disjoint};
+use span::{Slot, Span, is_disjoint};
 
 pub use sentinel::{cuts_sentinel, new_sentinel};
 
@@ -73,7 +73,7 @@ pub struct MaskedText {
 #[derive(Clone, PartialEq, Eq)]
 struct Value {
     name: String,
-    place: Place,
+    place: Slot,
     bytes: Vec<u8>,
 }
 

@@ -205,15 +205,15 @@ fn clean(text: &str) -> String {
 
 /// Leaves out what ECMA-48 calls control sequences (`ESC [` … letter) and strings (`ESC ]` … BEL or `ESC \`).
 fn push_without_escapes(plain: &mut String, mut text: &str) {
-    while let Some((before, behind)) = text.split_once('\u{1b}') {
+    while let Some((before, after)) = text.split_once('\u{1b}') {
         plain.push_str(before);
-        let end = match behind.as_bytes().first() {
-            Some(b'[') => behind.find(|character| matches!(character, '@'..='~') && character != '[').map(|at| at + 1),
-            Some(b']') => behind.find('\u{7}').map(|at| at + 1).or_else(|| behind.find("\u{1b}\\").map(|at| at + 2)),
-            Some(_) => behind.char_indices().nth(1).map(|(at, _)| at),
+        let end = match after.as_bytes().first() {
+            Some(b'[') => after.find(|character| matches!(character, '@'..='~') && character != '[').map(|at| at + 1),
+            Some(b']') => after.find('\u{7}').map(|at| at + 1).or_else(|| after.find("\u{1b}\\").map(|at| at + 2)),
+            Some(_) => after.char_indices().nth(1).map(|(at, _)| at),
             None => None,
         };
-        text = &behind[end.unwrap_or(behind.len())..];
+        text = &after[end.unwrap_or(after.len())..];
     }
     plain.push_str(text);
 }

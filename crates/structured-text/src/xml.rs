@@ -139,7 +139,7 @@ impl<'t> Checker<'t> {
         let name = self.name();
         self.skip_space();
         if name.is_empty() || !self.rest().starts_with('>') {
-            return fail(start, "expected a name and `>` behind `</`");
+            return fail(start, "expected a name and `>` after `</`");
         }
         self.at += 1;
         let found = tag("</", name);
@@ -227,7 +227,7 @@ impl<'t> Checker<'t> {
         if self.open.is_empty() {
             let blank = content.len() - content.trim_ascii_start().len();
             if blank < content.len() {
-                let place = if self.has_root { "behind" } else { "before" };
+                let place = if self.has_root { "after" } else { "before" };
                 return fail(self.at + blank, format!("text {place} the root element"));
             }
         }
@@ -336,7 +336,7 @@ mod tests {
             ("<a><!-- </a>", 3, "the comment is not closed"),
             ("<a><![CDATA[ </a>", 3, "the CDATA section is not closed"),
             ("x<a/>", 0, "text before the root element"),
-            ("<a/>\n x", 6, "text behind the root element"),
+            ("<a/>\n x", 6, "text after the root element"),
             ("\n<?xml version='1.0'?><a/>", 1, "the XML declaration has to be the first in the file"),
             ("<!-- x -->", 10, "expected an element"),
             ("<!DOCTYPE a [<a/>", 0, "the document type is not closed"),

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use saphyr_parser::{Event, Parser, ScalarStyle, ScanError};
 
 use crate::mask::span::{
-    Place, Span, Syntax, TextLine, YamlParent, closing_bracket, closing_string, skip_blanks, text_lines, trim_blanks,
+    Slot, Span, Syntax, TextLine, YamlParent, closing_bracket, closing_string, skip_blanks, text_lines, trim_blanks,
 };
 use crate::quoted;
 use crate::syntax_error::{Findings, SyntaxError, line_of};
@@ -68,13 +68,13 @@ fn is_tolerated(error: &ScanError) -> bool {
 /// The parser's error as a sentence that names the next step where it can.
 fn message_of(error: &ScanError) -> String {
     match error.info() {
-        "simple key expect ':'" | "simple key expected" => "expected `:` behind the key".to_owned(),
+        "simple key expect ':'" | "simple key expected" => "expected `:` after the key".to_owned(),
         "mapping values are not allowed in this context" => {
             "`:` is not allowed here: quote the value, or indent the key as its siblings are".to_owned()
         }
         info => {
-            let said = info.strip_prefix("while ").and_then(|rest| rest.split_once(", "));
-            said.map_or(info, |(_, said)| said).to_owned()
+            let message = info.strip_prefix("while ").and_then(|rest| rest.split_once(", "));
+            message.map_or(info, |(_, message)| message).to_owned()
         }
     }
 }
@@ -256,7 +256,7 @@ impl BlockReader<'_> {
     /// Masks the value at `from`, whose key is indented by `indent`; where the next line begins.
     fn value(&mut self, from: usize, line: TextLine, below: YamlParent, indent: usize) -> Option<usize> {
         let body = self.body;
-        let place = Place::Yaml { below, indent, is_closed: false };
+        let place = Slot::Yaml { below, indent, is_closed: false };
         let end = match body[from] {
             b'|' | b'>' => {
                 let end = self.deeper_lines(line, indent);
@@ -285,7 +285,7 @@ impl BlockReader<'_> {
         let last = TextLine::at(body, end);
         let rest = skip_blanks(body, end, last.end);
         // In quotes where a comment follows, which would be a part of a sentinel without them.
-        self.mask(from, end, Place::Yaml { below, indent, is_closed: rest < last.end });
+        self.mask(from, end, Slot::Yaml { below, indent, is_closed: rest < last.end });
         // After what is closed there is nothing but a comment.
         if self.ends(rest, last.end) { self.after(end, indent) } else { None }
     }
@@ -303,8 +303,8 @@ impl BlockReader<'_> {
         lines.take_while(|(line, first)| first - line.start > indent).last().map_or(line.end, |(line, _)| line.end)
     }
 
-    fn mask(&mut self, from: usize, end: usize, place: Place) {
-        let quoted = matches!(place, Place::Yaml { is_closed: true, .. });
+    fn mask(&mut self, from: usize, end: usize, place: Slot) {
+        let quoted = matches!(place, Slot::Yaml { is_closed: true, .. });
         self.spans.push(Span { quoted, ..Span::bare(from..end, self.name.clone()).at(place) });
     }
 }

@@ -129,8 +129,8 @@ fn by_nearest(search: &Search<'_>) -> Diagnosis {
     add(&nearest.other_case.filter(|_| !already_applied).map_or_else(|| nearest.named(), in_other_case));
     let mut clauses: Vec<&str> = request.note.into_iter().collect();
     clauses.extend(nearest.clauses.iter().map(String::as_str));
-    let said = clauses.iter().take_while(|clause| !already_applied && add(&format!("; {clause}"))).count();
-    let mut details: String = clauses.iter().skip(said).flat_map(|clause| [*clause, "\n"]).collect();
+    let reported = clauses.iter().take_while(|clause| !already_applied && add(&format!("; {clause}"))).count();
+    let mut details: String = clauses.iter().skip(reported).flat_map(|clause| [*clause, "\n"]).collect();
     if !details.is_empty() {
         details.push('\n');
     }

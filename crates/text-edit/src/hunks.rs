@@ -222,8 +222,8 @@ fn made_elsewhere(text: &PatchedText<'_>, hunk: &PatchHunk<'_>, start: usize) ->
     if hunk.is_insertion || !is_telling(hunk) && !hunk.lines.iter().any(adds) {
         return None;
     }
-    let said: Vec<usize> = [hunk.at, hunk.new_at].into_iter().flatten().map(|at| at.saturating_sub(1)).collect();
-    if said.contains(&start) {
+    let numbers: Vec<usize> = [hunk.at, hunk.new_at].into_iter().flatten().map(|at| at.saturating_sub(1)).collect();
+    if numbers.contains(&start) {
         return None;
     }
     let by_name = || {
@@ -242,7 +242,7 @@ fn made_elsewhere(text: &PatchedText<'_>, hunk: &PatchHunk<'_>, start: usize) ->
         };
         (made + new.len()..start).any(ends).then_some(made)
     };
-    said.iter().copied().find(|line| text.is_at(&new, *line)).or_else(by_name)
+    numbers.iter().copied().find(|line| text.is_at(&new, *line)).or_else(by_name)
 }
 
 /// Whether a line that stays is one blank off, which can be the sign that was left out or written twice.

@@ -15,12 +15,12 @@ use super::line_parts::{TAB_WIDTHS, parts, width};
 #[derive(Debug)]
 pub(super) struct IndentShift {
     known: HashMap<String, String>,
-    rest: Rest,
+    rest: Unseen,
 }
 
 /// The rule for an indentation that `old` does not show.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Rest {
+pub(super) enum Unseen {
     /// The file has so much more in front.
     Prefixed(String),
     /// The file lacks so much in front.
@@ -123,7 +123,7 @@ impl IndentShift {
         let is_shifted = || self.known.iter().any(|(old, file)| old != file);
         match self.rest {
             _ if white.is_empty() => Some(String::new()),
-            Rest::Columns { .. } => self.apply(white),
+            Unseen::Columns { .. } => self.apply(white),
             _ => (!is_shifted()).then(|| white.to_owned()),
         }
     }
@@ -134,9 +134,9 @@ impl IndentShift {
             return Some(known.clone());
         }
         match &self.rest {
-            Rest::Prefixed(more) => Some(format!("{more}{indent}")),
-            Rest::Stripped(less) => indent.strip_prefix(less.as_str()).map(str::to_owned),
-            Rest::Columns { tab, shift, to_tabs, aligns } => {
+            Unseen::Prefixed(more) => Some(format!("{more}{indent}")),
+            Unseen::Stripped(less) => indent.strip_prefix(less.as_str()).map(str::to_owned),
+            Unseen::Columns { tab, shift, to_tabs, aligns } => {
                 let columns = width(indent, *tab).checked_add_signed(*shift)?;
                 (!to_tabs || *aligns || columns.is_multiple_of(*tab)).then(|| in_columns(columns, *tab, *to_tabs))
             }
@@ -151,15 +151,15 @@ fn in_columns(columns: usize, tab: usize, to_tabs: bool) -> String {
 }
 
 /// A constant piece of indentation in front of every line, on one side.
-fn prefix(pairs: &[(&str, &str)]) -> Option<Rest> {
+fn prefix(pairs: &[(&str, &str)]) -> Option<Unseen> {
     let (old, file) = pairs.first()?;
     if let Some(more) = file.strip_suffix(old) {
         let holds = pairs.iter().all(|(old, file)| file.strip_prefix(more) == Some(old));
-        return holds.then(|| Rest::Prefixed(more.to_owned()));
+        return holds.then(|| Unseen::Prefixed(more.to_owned()));
     }
     let less = old.strip_suffix(file)?;
     let holds = pairs.iter().all(|(old, file)| old.strip_prefix(less) == Some(file));
-    holds.then(|| Rest::Stripped(less.to_owned()))
+    holds.then(|| Unseen::Stripped(less.to_owned()))
 }
 
 /// Which characters indentations are made of: tabs, spaces.
@@ -193,7 +193,7 @@ fn speaks_alike(pairs: &[(&str, &str)], written: &[String], surroundings: &Surro
 
 /// Tabs on one side and spaces on the other: the tab width and the shift that explain every pair and give every
 /// unseen indentation one form.
-fn columns(pairs: &[(&str, &str)], unseen: &[&str], surroundings: &Surroundings<'_>) -> Result<Rest, ShiftError> {
+fn columns(pairs: &[(&str, &str)], unseen: &[&str], surroundings: &Surroundings<'_>) -> Result<Unseen, ShiftError> {
     let (old, file) = (kinds(pairs.iter().map(|(old, _)| *old)), kinds(pairs.iter().map(|(_, file)| *file)));
     let to_tabs = match (old.0, file.0) {
         (false, true) => true,
@@ -205,11 +205,11 @@ fn columns(pairs: &[(&str, &str)], unseen: &[&str], surroundings: &Surroundings<
     } else {
         surroundings.indentation.step
     };
-    let candidates: Vec<Rest> = TAB_WIDTHS.into_iter().filter_map(|tab| explanation(pairs, tab, to_tabs)).collect();
+    let candidates: Vec<Unseen> = TAB_WIDTHS.into_iter().filter_map(|tab| explanation(pairs, tab, to_tabs)).collect();
     if candidates.is_empty() {
         return Err(ShiftError::NotUniform);
     }
-    let written = |rest: Rest| -> Option<(Rest, Vec<String>)> {
+    let written = |rest: Unseen| -> Option<(Unseen, Vec<String>)> {
         let this = IndentShift { known: HashMap::new(), rest: rest.clone() };
         // Spaces after tabs that no tab width explains say nothing about other lines.
         let is_sure = unseen.is_empty() || pairs.iter().all(|(old, file)| this.apply(old).as_deref() == Some(*file));
@@ -218,9 +218,9 @@ fn columns(pairs: &[(&str, &str)], unseen: &[&str], surroundings: &Surroundings<
     };
     // Four levels of three columns may be three of four, unless the step from level to level is three.
     let is_usual = |tab: usize| tab != 3 || step == Some(3);
-    let is_unshifted = |rest: &Rest| matches!(rest, Rest::Columns { shift: 0, tab, .. } if is_usual(*tab));
+    let is_unshifted = |rest: &Unseen| matches!(rest, Unseen::Columns { shift: 0, tab, .. } if is_usual(*tab));
     let has_unshifted = candidates.iter().any(is_unshifted);
-    let explanations: Vec<(Rest, Vec<String>)> = candidates.into_iter().filter_map(written).collect();
+    let explanations: Vec<(Unseen, Vec<String>)> = candidates.into_iter().filter_map(written).collect();
     // No shift wins over any, also where it cannot place the new lines.
     let mut winners = explanations.iter().filter(|(rest, _)| is_unshifted(rest) || !has_unshifted);
     let (rest, text) = winners.next().ok_or(ShiftError::Unclear)?;
@@ -228,13 +228,13 @@ fn columns(pairs: &[(&str, &str)], unseen: &[&str], surroundings: &Surroundings<
         return Err(ShiftError::Unclear);
     }
     // But where the step from level to level is that of another explanation, nobody can tell.
-    let is_step = |rest: &Rest| matches!(rest, Rest::Columns { tab, .. } if Some(*tab) == step);
+    let is_step = |rest: &Unseen| matches!(rest, Unseen::Columns { tab, .. } if Some(*tab) == step);
     let has_rival = !is_step(rest) && explanations.iter().any(|(other, written)| is_step(other) && written != text);
     if has_rival { Err(ShiftError::Unclear) } else { Ok(rest.clone()) }
 }
 
 /// Tabs of the width `tab` as an explanation of every pair, in columns.
-fn explanation(pairs: &[(&str, &str)], tab: usize, to_tabs: bool) -> Option<Rest> {
+fn explanation(pairs: &[(&str, &str)], tab: usize, to_tabs: bool) -> Option<Unseen> {
     let difference = |(old, file): &(&str, &str)| width(file, tab).cast_signed() - width(old, tab).cast_signed();
     let shift = difference(pairs.first()?);
     let is_uniform = pairs.iter().all(|pair| difference(pair) == shift);
@@ -244,7 +244,7 @@ fn explanation(pairs: &[(&str, &str)], tab: usize, to_tabs: bool) -> Option<Rest
     let aligns = pairs.iter().any(|(_, file)| to_tabs && file.contains(' '));
     // A shift is one by whole levels.
     let is_whole = shift.unsigned_abs().is_multiple_of(tab);
-    (is_uniform && is_whole && are_clean).then_some(Rest::Columns { tab, shift, to_tabs, aligns })
+    (is_uniform && is_whole && are_clean).then_some(Unseen::Columns { tab, shift, to_tabs, aligns })
 }
 
 /// The smallest difference between two levels of indentation by spaces.

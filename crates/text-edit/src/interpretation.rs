@@ -81,7 +81,7 @@ pub(super) struct LineEdit<'r> {
     pub(super) deletes: bool,
 }
 
-/// Changed lines: what `old` said, what the file has there, what `new` wants.
+/// Changed lines: what `old` has, what the file has there, what `new` wants.
 pub(super) struct Hunk<'h> {
     pub(super) old: &'h [&'h str],
     pub(super) file: &'h [&'h str],

@@ -15,10 +15,10 @@ use crate::search::{self, Search, TextFacts};
 use crate::{EditError, Located, Request, Strategy, diagnosis, found::StepResult};
 
 /// A step of the ladder.
-pub(super) type Step = fn(&Search<'_>) -> StepResult;
+pub(super) type LadderStep = fn(&Search<'_>) -> StepResult;
 
 /// From strict to tolerant; the first step that finds a place decides, and one that refuses for good ends the search.
-pub(super) const LADDER: &[Step] = &[
+pub(super) const LADDER: &[LadderStep] = &[
     // The text byte for byte, also within a line.
     exact::as_given,
     // LF and CR LF taken for the same.
@@ -42,7 +42,7 @@ pub(super) const LADDER: &[Step] = &[
 ];
 
 /// The steps that look for whole lines alone: for text that is known to be lines, and not to be there exactly.
-pub(super) fn of_lines() -> &'static [Step] {
+pub(super) fn of_lines() -> &'static [LadderStep] {
     // Without the two of `exact`, which look within lines as well.
     &LADDER[2..]
 }
@@ -52,7 +52,7 @@ pub(super) fn try_steps(
     text: &str,
     facts: &TextFacts,
     request: &Request<'_>,
-    steps: &[Step],
+    steps: &[LadderStep],
     whole_words: bool,
 ) -> Result<Located, EditError> {
     let interpretations = OnceCell::new();

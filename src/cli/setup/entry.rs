@@ -114,7 +114,7 @@ impl ServerEntry {
     }
 
     /// Its command and its arguments.
-    pub(super) fn words(&self) -> Vec<String> {
+    pub(super) fn argv(&self) -> Vec<String> {
         let entry = Value::Object(self.value.clone());
         let (command, arguments) = start_of(&entry).unwrap_or_default();
         std::iter::once(command).chain(arguments.iter().filter_map(Value::as_str)).map(str::to_owned).collect()

@@ -11,7 +11,7 @@ use super::{
     entry::{Launcher, NPX, ServerEntry, UVX, launcher},
     hooks, json_document, own_tools,
     plan::SetupTarget,
-    records::{Made, ToolsOff},
+    records::{Created, ToolsOff},
 };
 
 /// The clients, and which of them have left signs on this machine.
@@ -53,13 +53,13 @@ pub(super) fn configuration(
         if let ToolList::Yaml(key) = own.list {
             let _ = writeln!(out, "In {}, leave these out of `{key}`: {}\n", path.display(), own.names.join(", "));
         } else {
-            let (list, _) = own_tools::off(own, "", Made::default(), &ToolsOff::default())?;
+            let (list, _) = own_tools::off(own, "", Created::default(), &ToolsOff::default())?;
             let _ = writeln!(out, "In {}:\n\n{list}", path.display());
             out.extend(effect(client).map(|effect| format!("{effect}\n")));
         }
     }
     if request.hooks {
-        let list = hooks::on("", &hooks::command(client, scope, &entries[0], request)?, "", &mut Made::default())?;
+        let list = hooks::on("", &hooks::command(client, scope, &entries[0], request)?, "", &mut Created::default())?;
         let _ = writeln!(out, "In {}:\n\n{list}", hooks::file(client, scope, target.folders)?.display());
     }
     if client.splits_tools() {
@@ -94,7 +94,7 @@ fn settings_page(out: &mut String, entries: &[ServerEntry], launcher: Launcher) 
     let mut whole = String::new();
     for mut entry in entries.iter().cloned() {
         let words =
-            UVX.iter().map(|&word| word.into()).chain(entry.words().into_iter().skip(1).map(serde_json::Value::from));
+            UVX.iter().map(|&word| word.into()).chain(entry.argv().into_iter().skip(1).map(serde_json::Value::from));
         entry.start(words.collect());
         whole = json_document::set(&whole, &["mcpServers", &entry.name], &entry.value.into())?.0;
     }

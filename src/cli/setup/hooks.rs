@@ -10,7 +10,7 @@ use super::{
     clients::{Client, EntryScope, Folders, System, place_of},
     entry::{ServerEntry, names_program},
     json_document::{self, at},
-    records::Made,
+    records::Created,
 };
 
 /// The end of its command. The client adds what a hook prints to the prompt, and drops the prompt if it ends with 2; the
@@ -42,7 +42,7 @@ pub(super) fn command(
     entry: &ServerEntry,
     request: &SetupRequest,
 ) -> Result<String, String> {
-    let words = entry.words();
+    let words = entry.argv();
     if !names_program(&words[0]) {
         let why = "--hooks is for an installed program: npx and uvx may start one that an agent wrote into the project";
         return Err(format!("{why}; install rootbound, and run its own `setup {}`", client.id));
@@ -64,7 +64,7 @@ fn hook(command: &str) -> Value {
 }
 
 /// Adds the hook with this command to `text`, in place of the `earlier` one, and what was made for it to `made`.
-pub(super) fn on(text: &str, command: &str, earlier: &str, made: &mut Made) -> Result<String, String> {
+pub(super) fn on(text: &str, command: &str, earlier: &str, made: &mut Created) -> Result<String, String> {
     let document = json_document::value(text)?;
     let there = at(&document, PROMPT_HOOKS).and_then(Value::as_array);
     if there.is_some_and(|all| all.contains(&hook(command))) {

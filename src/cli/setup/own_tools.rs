@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{
     clients::{Client, EntryScope, Folders, OwnTools, ToolList, place_of},
     json_document::{self, at},
-    records::{Made, ToolsOff},
+    records::{Created, ToolsOff},
 };
 
 /// The file that lists them.
@@ -25,7 +25,7 @@ pub(super) fn file(client: &Client, scope: EntryScope, folders: &Folders<'_>) ->
 }
 
 /// Turns them off in `text`; what `earlier` says was turned off before counts, too.
-pub(super) fn off(own: &OwnTools, text: &str, file: Made, earlier: &ToolsOff) -> Result<(String, ToolsOff), String> {
+pub(super) fn off(own: &OwnTools, text: &str, file: Created, earlier: &ToolsOff) -> Result<(String, ToolsOff), String> {
     match own.list {
         ToolList::Json(path) => {
             let is_earlier = |name: &str| earlier.names.iter().any(|earlier| earlier == name);
@@ -57,7 +57,7 @@ pub(super) fn off(own: &OwnTools, text: &str, file: Made, earlier: &ToolsOff) ->
         ToolList::Yaml(key) => {
             let (text, mut names) = items_off(text, key, own.names)?;
             names.extend(earlier.names.iter().cloned());
-            Ok((text, ToolsOff { names, made: Made::default() }))
+            Ok((text, ToolsOff { names, made: Created::default() }))
         }
     }
 }

@@ -9,7 +9,7 @@ use super::{
     clients::{Client, EntryScope, Folders, Format},
     entry::{self, ServerEntry, is_ours},
     hooks, own_tools,
-    records::{Made, RecordEdit, Records, ToolsOff},
+    records::{Created, RecordEdit, Records, ToolsOff},
     server_list::ServerList,
 };
 
@@ -87,7 +87,7 @@ impl SetupTarget<'_> {
                 None => {
                     let inherited = self.made_for_others(&text, &records)?;
                     let (edited, containers) = self.list.add(&text, entry).map_err(failed_here)?;
-                    marker.made = inherited.unwrap_or(Made { containers, ..made_for(&document) });
+                    marker.made = inherited.unwrap_or(Created { containers, ..made_for(&document) });
                     text = edited;
                     true
                 }
@@ -120,10 +120,10 @@ impl SetupTarget<'_> {
     }
 
     /// The files and containers that were made for another entry of ours. Whichever of them is removed last undoes it.
-    fn made_for_others(&self, text: &str, records: &Records) -> Result<Option<Made>, String> {
+    fn made_for_others(&self, text: &str, records: &Records) -> Result<Option<Created>, String> {
         let ours = self.list.ours(text)?;
         let mut made = records.all().into_iter().filter(|(name, _)| ours.contains(name)).map(|(_, marker)| marker.made);
-        Ok(made.find(|made| *made != Made::default()))
+        Ok(made.find(|made| *made != Created::default()))
     }
 
     /// The change that takes the entries out and turns the client's own tools on. Empty if there is no entry.
@@ -133,7 +133,7 @@ impl SetupTarget<'_> {
         let failed_here = |why: String| failed(&document, &why);
         let (mut plan, mut text, mut made) = (SetupPlan::default(), document.text.clone(), Vec::new());
         let (mut is_unrecorded, mut off, mut hooks, mut hook, mut others) =
-            (false, None, Made::default(), String::new(), Vec::new());
+            (false, None, Created::default(), String::new(), Vec::new());
         for name in self.names_to_remove(&document, &records, request)? {
             let recorded = records.of(&name);
             let marker = recorded.clone().unwrap_or_default();
@@ -158,7 +158,7 @@ impl SetupTarget<'_> {
             list.text = own_tools::on(own, &list.text, &turned).map_err(|why| failed(&list, &why))?;
             if turned.made.file {
                 // Its object was made for the tools, and is left for the hooks.
-                hooks = Made { containers: hooks.containers + 1, ..turned.made };
+                hooks = Created { containers: hooks.containers + 1, ..turned.made };
             }
             others.push(list);
         } else if is_unrecorded
@@ -264,8 +264,8 @@ impl SetupTarget<'_> {
     }
 }
 
-fn made_for(document: &ClientFile) -> Made {
-    Made { file: document.before.is_none(), folders: document.file.missing_folders(), ..Made::default() }
+fn made_for(document: &ClientFile) -> Created {
+    Created { file: document.before.is_none(), folders: document.file.missing_folders(), ..Created::default() }
 }
 
 fn failed(document: &ClientFile, why: &str) -> String {

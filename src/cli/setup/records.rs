@@ -27,18 +27,18 @@ pub(super) struct Records {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct Marker {
-    pub(super) made: Made,
+    pub(super) made: Created,
     pub(super) tools: ToolsOff,
     /// The command of its hook; empty without one.
     pub(super) hook: String,
     /// For the file that lists hooks.
-    pub(super) hooks: Made,
+    pub(super) hooks: Created,
 }
 
 /// The containers and folders that were made for one file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub(super) struct Made {
+pub(super) struct Created {
     /// Whether there was no file.
     pub(super) file: bool,
     /// How many folders above it there were not.
@@ -53,7 +53,7 @@ pub(super) struct Made {
 pub(super) struct ToolsOff {
     pub(super) names: Vec<String>,
     /// For the file that lists them.
-    pub(super) made: Made,
+    pub(super) made: Created,
 }
 
 /// The new record of an entry; `None` forgets it.

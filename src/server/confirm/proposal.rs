@@ -98,10 +98,10 @@ pub(super) fn declined(reason: impl std::fmt::Display) -> ToolError {
     ToolError::new(Kind::Declined, format!("{reason}; nothing was changed"))
 }
 
-// What a person is shown: the change in words and as a diff, bounded and free of tricks.
+// What a person is shown: the change as text and as a diff, bounded and free of tricks.
 //
 // Pure. A hostile model may have written the text in the diff, so nothing in it may reach a terminal as a control
-// sequence or look like something else (CVE-2021-42574, "Trojan Source"), and what is left out is said first.
+// sequence or look like something else (CVE-2021-42574, "Trojan Source"), and what is left out is named first.
 
 /// The question's only field, and its name among the questions of one result.
 pub(super) const FIELD: &str = "confirm";

@@ -48,7 +48,7 @@ pub(super) struct FrameReader<R> {
     ended: bool,
 }
 
-enum Step {
+enum FrameStep {
     Line { from: usize, to: usize },
     TooLong(Option<RequestId>),
     NeedMore,
@@ -78,10 +78,10 @@ impl<R: AsyncRead + Unpin> FrameReader<R> {
     pub(super) async fn next(&mut self) -> Frame<'_> {
         loop {
             match self.step() {
-                Step::Line { from, to } => return Frame::Line(&self.buffer[from..to]),
-                Step::TooLong(id) => return Frame::TooLong { id, limit: self.limit },
-                Step::NeedMore if self.ended => return Frame::End,
-                Step::NeedMore => {}
+                FrameStep::Line { from, to } => return Frame::Line(&self.buffer[from..to]),
+                FrameStep::TooLong(id) => return Frame::TooLong { id, limit: self.limit },
+                FrameStep::NeedMore if self.ended => return Frame::End,
+                FrameStep::NeedMore => {}
             }
             // A long line is read in pieces as large as a pipe gives, within the limit for lines.
             self.buffer.reserve(if self.buffer.is_empty() { CHUNK } else { self.limit.clamp(CHUNK, PIPE) });
@@ -97,7 +97,7 @@ impl<R: AsyncRead + Unpin> FrameReader<R> {
     }
 
     /// The next line that the buffer holds.
-    fn step(&mut self) -> Step {
+    fn step(&mut self) -> FrameStep {
         loop {
             let found = memchr::memchr(b'\n', &self.buffer[self.searched..]);
             let end = match found {
@@ -106,7 +106,7 @@ impl<R: AsyncRead + Unpin> FrameReader<R> {
                 None if self.ended && (self.start < self.buffer.len() || self.skipping.is_some()) => self.buffer.len(),
                 None => {
                     self.compact();
-                    return Step::NeedMore;
+                    return FrameStep::NeedMore;
                 }
             };
             let from = self.start;
@@ -115,17 +115,17 @@ impl<R: AsyncRead + Unpin> FrameReader<R> {
             self.searched = self.start;
             if let Some(mut scanner) = self.skipping.take() {
                 scanner.feed(&self.buffer[from..end]);
-                return Step::TooLong(scanner.finish());
+                return FrameStep::TooLong(scanner.finish());
             }
             let Range { start: from, end: to } = self.trimmed(from, end);
             self.at_beginning = false;
             if to - from > self.limit {
                 let mut scanner = IdScanner::default();
                 scanner.feed(&self.buffer[from..to]);
-                return Step::TooLong(scanner.finish());
+                return FrameStep::TooLong(scanner.finish());
             }
             if self.buffer[from..to].iter().any(|byte| !byte.is_ascii_whitespace()) {
-                return Step::Line { from, to };
+                return FrameStep::Line { from, to };
             }
         }
     }

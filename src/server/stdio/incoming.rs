@@ -158,9 +158,9 @@ fn request(method: &str, id: RequestId, line: &[u8]) -> Incoming {
     match typed {
         Ok(request) => Incoming::Deliver(Box::new(ClientJsonRpcMessage::request(request, id))),
         Err(_) if method == "tools/call" && has_cut_arguments(line) => {
-            let said = "tools/call: `arguments` is JSON text that ends too early; the request may have been cut: send \
+            let message = "tools/call: `arguments` is JSON text that ends too early; the request may have been cut: send \
                         less in one call";
-            refuse(Some(id), ErrorCode::INVALID_PARAMS, said)
+            refuse(Some(id), ErrorCode::INVALID_PARAMS, message)
         }
         Err(error) => refuse(Some(id), ErrorCode::INVALID_PARAMS, format!("{method}: {}", reason(&error))),
     }

@@ -78,7 +78,7 @@ impl Inbox {
     pub(super) fn receive(&self, event: Option<(&WorkspacePath, NameEvent)>) {
         let mut received = self.lock();
         match event {
-            // What is said of a directory besides is said of the names in it.
+            // Other changes of a directory are reported for the names in it.
             Some((_, event)) if event.is_directory && !event.came_or_went => return,
             Some((path, _)) if received.events.len() >= MAX_EVENTS && !received.events.contains_key(path) => {
                 received.is_incomplete = true;

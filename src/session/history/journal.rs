@@ -67,7 +67,7 @@ pub struct JournalRecord {
     pub target: Option<String>,
     /// Where it was moved to, as printed.
     pub to: Option<String>,
-    /// Who made it, as far as the request or the process said so.
+    /// Who made it, as far as the request or the process names them.
     pub by: Option<String>,
 }
 

@@ -79,7 +79,7 @@ pub enum Effect {
         /// The file that it replaced.
         replaced: Option<FileState>,
     },
-    /// Made the like of an entry.
+    /// Made a copy of an entry.
     Copied {
         /// The top of the copy.
         to: WorkspacePath,

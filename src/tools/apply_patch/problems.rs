@@ -172,7 +172,7 @@ pub(super) fn cut(path: &WorkspacePath, of: (usize, &PatchHunk<'_>)) -> ToolErro
     let missing = of.1.assumed;
     let words = format!("the patch ends within it: by its header {missing} more lines before and after are missing");
     ToolError::invalid(format!("{}: {words}", named(path, of)))
-        .hint("send the whole patch again; if that is all of it, correct the numbers behind `@@`")
+        .hint("send the whole patch again; if that is all of it, correct the numbers after `@@`")
 }
 
 /// Whether the hunk has U+FFFD, the mark of bytes that could not be read, and the file has none.

@@ -256,7 +256,7 @@ fn document(path: &WorkspacePath, body: &FileBody) -> Result<Document, ToolError
 /// The report on a hunk, where it was found otherwise than the patch has it.
 fn report(number: usize, hunk: &PatchHunk<'_>, found: &LocatedHunk) -> Option<HunkReport> {
     let at = found.lines.start + 1;
-    let elsewhere = hunk.at.filter(|said| *said != at && !hunk.is_insertion).map(|said| (at, said));
+    let elsewhere = hunk.at.filter(|number| *number != at && !hunk.is_insertion).map(|number| (at, number));
     let note = match &found.note {
         Some(ContextNote::Missing(context)) => Some(format!("`@@ {context}` is not a line of the file")),
         Some(ContextNote::NotBelow(context)) => Some(format!("it is not below `@@ {context}`")),

@@ -39,9 +39,9 @@ pub struct FileLink {
     pub uri: String,
     /// The name of the file.
     pub name: String,
-    /// A title for people.
+    /// A human-readable title.
     pub title: Option<String>,
-    /// A sentence for people.
+    /// A human-readable sentence.
     pub description: Option<String>,
     /// The media type, by content and name.
     pub mime: &'static str,

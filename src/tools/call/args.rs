@@ -119,7 +119,7 @@ fn insert(out: &mut Map<String, Value>, name: &str, value: Value) -> Result<(), 
         None => drop(out.insert(name.to_owned(), value)),
         Some(other) if value.is_null() || same(other, &value) => {}
         Some(other) => {
-            let values = format!("{} and {}", shown(other), shown(&value));
+            let values = format!("{} and {}", value_text(other), value_text(&value));
             let sentence = format!("`{name}` was given under two spellings with different values ({values})");
             return Err(ToolError::invalid(sentence).hint(format!("send only {name}")));
         }
@@ -205,7 +205,7 @@ const LONG: &[(&str, &str)] = &[
     (
         "new_string",
         "to delete text, pass new_string=\"\"; if the new text is long, put in its first part, and the other \
-         parts behind it with more calls",
+         parts after it with more calls",
     ),
     ("patch", "if the patch is long, send it in several calls, a few files or hunks in each"),
 ];
@@ -246,8 +246,8 @@ fn one_of(name: &str, text: String, property: &Map<String, Value>, spec: &Spec) 
     let wanted = text.trim();
     let found = choices.iter().find(|choice| choice.eq_ignore_ascii_case(wanted));
     found.map(|choice| (*choice).to_owned()).ok_or_else(|| {
-        let said = format!("`{name}` must be one of {}, not {:?}", choices.join(", "), clip(wanted));
-        ToolError::invalid(said).hint(format!("call {} again with one of them, or without {name}", spec.name))
+        let message = format!("`{name}` must be one of {}, not {:?}", choices.join(", "), clip(wanted));
+        ToolError::invalid(message).hint(format!("call {} again with one of them, or without {name}", spec.name))
     })
 }
 
@@ -291,12 +291,12 @@ fn wrong_type(name: &str, wanted: &str, value: &Value, spec: &Spec) -> ToolError
         .as_str()
         .filter(|text| serde_json::from_str::<IgnoredAny>(text).is_ok())
         .filter(|text| text.starts_with(|first: char| first == '-' || first.is_ascii_digit()));
-    let shown = number.map_or_else(|| shown(value), clip);
+    let shown = number.map_or_else(|| value_text(value), clip);
     ToolError::invalid(format!("`{name}` must be {wanted}, not {shown}"))
         .hint(format!("call {} again with {name} as {wanted}", spec.name))
 }
 
-fn shown(value: &Value) -> String {
+fn value_text(value: &Value) -> String {
     clip(&value.to_string())
 }
 

@@ -281,7 +281,7 @@ pub(crate) struct PathReference {
 impl PathReference {
     pub(crate) fn sentence(&self) -> String {
         match self {
-            Self { given: Some(given), path } => format!("({} is {path})", shown(given)),
+            Self { given: Some(given), path } => format!("({} is {path})", echo(given)),
             Self { given: None, path } => format!("({path} has the same name and was not changed)"),
         }
     }
@@ -310,6 +310,6 @@ impl References {
 }
 
 /// A path as it was given, on one line and of at most 200 characters.
-pub(crate) fn shown(given: &str) -> String {
+pub(crate) fn echo(given: &str) -> String {
     escape_name(shorten(given, MAX_SHOWN).as_ref().as_ref()).into_owned()
 }

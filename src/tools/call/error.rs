@@ -40,7 +40,7 @@ pub enum Kind {
     TooLarge,
     /// The content is not text.
     Binary,
-    /// A person, or the policy, said no.
+    /// A person, or the policy, refused.
     Declined,
     /// The call's time limit was reached.
     TimedOut,
@@ -99,7 +99,7 @@ impl ToolError {
         Self::new(Kind::InvalidInput, message)
     }
 
-    /// The client cancelled the call; said the same wherever it is noticed.
+    /// The client cancelled the call; worded the same wherever it is noticed.
     pub fn cancelled() -> Self {
         Self::new(Kind::Cancelled, "the call was cancelled").hint("call again if it is still wanted")
     }

@@ -11,7 +11,7 @@ use tree_search::{NearestTop, Scope, SuffixHits, search_tail};
 use super::{
     super::read::path_before_selection,
     answer::count,
-    context::{Blocking, CallContext, PathReference, shown},
+    context::{Blocking, CallContext, PathReference, echo},
     error::{Kind, ToolError},
     fence::fenced,
 };
@@ -60,8 +60,8 @@ impl CallContext {
             Err(hits) => hits,
         };
         if let Some(file) = self.before_selection(text) {
-            return Err(ToolError::new(Kind::NotFound, format!("no such file or directory: {}", shown(text)))
-                .hint(format!("only read takes lines behind a path: pass {file}")));
+            return Err(ToolError::new(Kind::NotFound, format!("no such file or directory: {}", echo(text)))
+                .hint(format!("only read takes lines after a path: pass {file}")));
         }
         if hits.complete && hits.in_other_case.count == 0 {
             return Ok(path);
@@ -118,8 +118,8 @@ impl CallContext {
             return match self.resolve_tail(text, &tail, ExistingKind::File)? {
                 Ok(found) => Ok(found),
                 Err(_) => match path_before_selection(text) {
-                    Some(file) => Err(ToolError::invalid(format!("{} names lines of a file", shown(text)))
-                        .hint(format!("a file is written whole: pass {}, or change the lines with edit", shown(file)))),
+                    Some(file) => Err(ToolError::invalid(format!("{} names lines of a file", echo(text)))
+                        .hint(format!("a file is written whole: pass {}, or change the lines with edit", echo(file)))),
                     None => Ok(path),
                 },
             };
@@ -157,7 +157,7 @@ impl CallContext {
     }
 
     fn ambiguous(&self, text: &str, found: &NearestTop, complete: bool) -> ToolError {
-        let given = shown(text);
+        let given = echo(text);
         let end = if found.count == 1 { "ends" } else { "end" };
         let paths = count(found.count, "path");
         let at_least = if complete { "" } else { "at least " };

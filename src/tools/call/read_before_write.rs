@@ -237,7 +237,7 @@ fn stale(
     now: &Snapshot,
     was: Option<&[u8]>,
 ) -> Outdated {
-    let was = was.and_then(|bytes| cx.workspace.shown(&now.path, bytes.to_vec()));
+    let was = was.and_then(|bytes| cx.workspace.masked(&now.path, bytes.to_vec()));
     let was = was.and_then(|bytes| Document::decode(bytes, None).ok());
     let is = Document::decode(now.bytes.clone(), None).ok();
     match was.zip(is) {

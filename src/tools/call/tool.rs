@@ -20,7 +20,7 @@ use super::{answer::Answer, context::CallContext, error::ToolError};
 pub struct Spec {
     /// Name on the wire, `[a-z_]+`.
     pub name: &'static str,
-    /// Short title for people.
+    /// Short human-readable title.
     pub title: &'static str,
     /// The verb phrase after the name in the server's instructions: "glob finds files by name".
     pub purpose: &'static str,
@@ -235,29 +235,29 @@ impl Change for ChangeAround {
     }
 }
 
-/// A call that waits. Between two looks it takes no thread.
+/// A call that waits. Between two polls it takes no thread.
 pub trait Wait: Send {
     /// Names the event in a few words.
     fn subject(&self) -> String;
     /// How long it waits, counted from the start of the call.
     fn limit(&self) -> Duration;
-    /// How long changes may follow one another before a look: the first of them often is only half of it.
+    /// How long changes may follow one another before a poll: the first of them often is only half of it.
     fn settle(&self) -> Duration;
-    /// Watches what it waits for, before a look: `wake` is called at each change from then on. Whether no change is
-    /// missed, so that looks can be rare besides.
+    /// Watches what it waits for, before a poll: `wake` is called at each change from then on. Whether no change is
+    /// missed, so that polls can be rare besides.
     fn watch(&mut self, cx: &CallContext, watcher: &Arc<DiskWatcher>, wake: &OnEvent) -> bool;
-    /// Looks whether it has happened.
-    fn look(&mut self, cx: &CallContext) -> Result<Look, ToolError>;
+    /// Polls whether it has happened.
+    fn poll(&mut self, cx: &CallContext) -> Result<PollResult, ToolError>;
     /// The answer when it has not happened.
     fn give_up(self: Box<Self>, cx: &CallContext, why: EndReason) -> Result<Answer, ToolError>;
 }
 
-/// The result of a look.
+/// The result of a poll.
 #[derive(Debug)]
-pub enum Look {
+pub enum PollResult {
     /// It has happened, with this answer.
     Happened(Answer),
-    /// It has not; another look is due after this time at the latest, if any.
+    /// It has not; another poll is due after this time at the latest, if any.
     NotYet(Option<Duration>),
 }
 

@@ -116,7 +116,7 @@ pub(in crate::tools) fn commit_file(
             let change = UndoableChange { tool, effect, made: committed.made.clone() };
             cx.session.history.made(pending, change, undoable);
         }
-        cx.session.ledger.made(&committed.path, committed.revision, content.shown(), cx.by.as_ref());
+        cx.session.ledger.made(&committed.path, committed.revision, content.shown_bytes(), cx.by.as_ref());
         cx.session.ledger.showed_whole(&committed.path, cx.by.as_ref(), was, committed.revision);
     };
     let committed = guard.commit_noting(&content, approval, keep, record)?;

@@ -74,12 +74,12 @@ struct CheckedStep<'c> {
     /// Its record in the journal. `None` for a file that already has the new content, and for what is recorded once it
     /// is made.
     record: Option<JournalRecord>,
-    report: Report<'c>,
+    report: StepReport<'c>,
 }
 
 /// Reports a step that was made to the ledger, the audit and the listeners. Returns its row of [`CommittedFiles::files`],
 /// and how it is undone.
-type Report<'c> = Box<dyn FnOnce() -> ((WorkspacePath, Option<Revision>), Option<Effect>) + 'c>;
+type StepReport<'c> = Box<dyn FnOnce() -> ((WorkspacePath, Option<Revision>), Option<Effect>) + 'c>;
 
 /// Makes all of these changes, or none.
 ///
@@ -256,7 +256,7 @@ fn add<'c>(
             let report = move || {
                 let revision = content.shown_revision();
                 let was = before.map(|before| shown.unwrap_or(before.revision));
-                cx.session.ledger.made(path, revision, content.shown(), cx.by.as_ref());
+                cx.session.ledger.made(path, revision, content.shown_bytes(), cx.by.as_ref());
                 cx.session.ledger.showed_whole(path, cx.by.as_ref(), was, revision);
                 if is_unchanged {
                     return ((path.clone(), Some(revision)), None);
@@ -357,7 +357,7 @@ fn keep_all(cx: &CallContext, transaction: &Transaction<'_>) -> Result<(bool, Ve
     Ok((is_kept, notes))
 }
 
-/// An error after which everything is as it was, with that said.
+/// An error after which everything is as it was, which its text adds.
 fn none_changed(changes: usize, error: ToolError) -> ToolError {
     if changes > 1 { error.followed_by("; none of the files of this call was changed") } else { error }
 }

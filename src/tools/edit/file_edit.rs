@@ -319,7 +319,7 @@ impl FileEdit {
             if !one.in_glob {
                 return find();
             }
-            // Nobody said that the text is in this file: where it is not, but for white space at the start and the end
+            // Nobody claims that the text is in this file: where it is not, but for white space at the start and the end
             // of lines, nothing is changed.
             let may_be_there = glob_files::holds(self.target.path(), document, &text.old);
             return match may_be_there.then(find) {

@@ -9,7 +9,7 @@ use text_file::Document;
 use confined_fs::{Revision, RevisionPrefix, WorkspacePath};
 
 use super::{
-    super::{CallContext, Kind, ToolError, answer::count, read::Held, read_before_write},
+    super::{CallContext, Kind, ToolError, answer::count, read::Base, read_before_write},
     cells,
     entry::{EditEntry, EntryChange, LinesEdit},
     places::Places,
@@ -181,19 +181,19 @@ fn now_lines(cx: &CallContext, now: FileNow<'_>, edit: &LinesEdit) -> Result<Now
         ))
         .hint("nothing was changed; read it again and use the numbers and the rev that it shows")
     };
-    let was = match edit.rev.map_or(Held::Same, |rev| Held::of(cx, now.real, now.revision, rev)) {
-        Held::Same => {
+    let was = match edit.rev.map_or(Base::Same, |rev| Base::of(cx, now.real, now.revision, rev)) {
+        Base::Same => {
             place.span(now.document.text()).map_err(beyond)?;
             return Ok(NowLines { place: place.clone(), moved: None });
         }
-        Held::Former(was) => was,
-        Held::Ambiguous => {
+        Base::Former(was) => was,
+        Base::Ambiguous => {
             return Err(ToolError::invalid(format!("several states of {path} have a rev that begins with {rev}"))
                 .hint(
                     "pass more digits of it, as `revision` in the result of a read has them, or read the file again",
                 ));
         }
-        Held::Unknown => return Err(unknown(cx, now, rev)),
+        Base::Unknown => return Err(unknown(cx, now, rev)),
     };
     let size = was.len() as u64;
     let old =

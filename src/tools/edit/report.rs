@@ -47,15 +47,15 @@ pub(super) struct FileOutput {
     pub(super) path: String,
     /// Unified diff of the file's change, cut to 60 lines; a long line is cut to what changed in it.
     pub(super) diff: String,
-    /// What else there is to know of it.
+    /// Notes on it.
     pub(super) notes: Vec<String>,
     #[serde(flatten)]
-    pub(super) facts: Facts,
+    pub(super) facts: EditFacts,
 }
 
 /// The numbers of one file.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub(super) struct Facts {
+pub(super) struct EditFacts {
     /// Replacements made.
     pub(super) replacements: usize,
     /// How each edit was matched, in order; exact unless it had to be more tolerant.
@@ -89,7 +89,7 @@ pub(super) struct Totals {
 
 /// Files whose lines are shown where there is no room for all.
 const FEW: usize = 10;
-/// How long language servers may check all files together. What they have not said by then is left out.
+/// How long language servers may check all files together. What they have not reported by then is left out.
 const DIAGNOSTICS: Duration = Duration::from_secs(10);
 /// Files that the note on cut diffs names.
 const NAMED: usize = 5;
@@ -194,7 +194,7 @@ struct FilesFacts {
 struct FileFacts {
     path: String,
     #[serde(flatten)]
-    facts: Facts,
+    facts: EditFacts,
 }
 
 impl<'p> FilesReport<'p> {
@@ -344,9 +344,9 @@ impl<'p> FileReport<'p> {
     }
 
     /// The numbers of the change, of whose diff `cut_lines` are not shown.
-    fn facts(&self, cut_lines: usize) -> Facts {
+    fn facts(&self, cut_lines: usize) -> EditFacts {
         let planned = self.file;
-        Facts {
+        EditFacts {
             replacements: planned.replacements(),
             strategies: planned.made.strategies.iter().map(ToString::to_string).collect(),
             added: self.diff.added,

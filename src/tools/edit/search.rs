@@ -122,12 +122,12 @@ fn without_roots(text: &str, roots: &[String], instead: &str) -> Option<String> 
     let is_part = |one: char| one.is_alphanumeric() || "/._-~".contains(one);
     let (mut result, mut rest) = (String::new(), text);
     while let Some((at, root)) = next_root(rest, roots) {
-        let (before, behind) = (&rest[..at], &rest[at + root.len()..]);
+        let (before, after) = (&rest[..at], &rest[at + root.len()..]);
         let begins = !(before.ends_with(is_part) || before.is_empty() && result.ends_with(is_part));
-        let path = behind.strip_prefix('/').filter(|path| begins && path.starts_with(|one| one != '/' && is_part(one)));
+        let path = after.strip_prefix('/').filter(|path| begins && path.starts_with(|one| one != '/' && is_part(one)));
         result.push_str(before);
         result.push_str(if path.is_some() { instead } else { root });
-        rest = path.unwrap_or(behind);
+        rest = path.unwrap_or(after);
     }
     result.push_str(rest);
     (result != text).then_some(result)

@@ -104,15 +104,15 @@ fn alternatives(name: &str) -> Vec<String> {
 }
 
 /// A path that may be meant: the most similar first, then the least deep.
-struct Near {
+struct NearPath {
     similarity: f64,
     path: WorkspacePath,
 }
 
-fn add(list: &mut Vec<Near>, similarity: f64, path: &WorkspacePath) {
-    let rank = |near: &Near| (near.path.relative().iter().count(), near.path.clone());
-    let near = Near { similarity, path: path.clone() };
-    let is_before = |other: &Near| {
+fn add(list: &mut Vec<NearPath>, similarity: f64, path: &WorkspacePath) {
+    let rank = |near: &NearPath| (near.path.relative().iter().count(), near.path.clone());
+    let near = NearPath { similarity, path: path.clone() };
+    let is_before = |other: &NearPath| {
         let by_similarity = similarity.total_cmp(&other.similarity);
         by_similarity.then_with(|| rank(other).cmp(&rank(&near))) == Ordering::Less
     };
@@ -189,9 +189,9 @@ impl GlobRequest {
 
 /// The nearest paths up to now.
 struct Found {
-    files: Vec<Near>,
+    files: Vec<NearPath>,
     /// For each directory in the pattern; `None` where it is there.
-    directories: Vec<Option<Vec<Near>>>,
+    directories: Vec<Option<Vec<NearPath>>>,
 }
 
 impl Found {
@@ -231,7 +231,7 @@ impl Found {
     }
 
     fn into_paths(self) -> Vec<(WorkspacePath, bool)> {
-        let directories: Vec<Near> = self.directories.into_iter().flatten().flatten().collect();
+        let directories: Vec<NearPath> = self.directories.into_iter().flatten().flatten().collect();
         // Files of one extension are many: the slip is more likely in the directory.
         let least = if directories.is_empty() { 0.0 } else { BY_EXTENSION };
         let files = self.files.into_iter().filter(|near| near.similarity > least).map(|near| (near.path, false));

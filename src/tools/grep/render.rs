@@ -26,7 +26,7 @@ use crate::tools::{
 
 /// All that an answer is made of.
 #[derive(Debug)]
-pub(super) struct Report<'a> {
+pub(super) struct GrepReport<'a> {
     pub(super) request: &'a GrepRequest,
     pub(super) scope: &'a Scope,
     pub(super) found: &'a ContentHits,
@@ -39,7 +39,7 @@ pub(super) struct Report<'a> {
     pub(super) rev: Option<Revision>,
 }
 
-impl Report<'_> {
+impl GrepReport<'_> {
     /// Renders as many results as fit into `budget`.
     pub(super) fn render(&self, budget: AnswerBudget) -> Page {
         match self.request.mode {
@@ -106,7 +106,7 @@ impl Report<'_> {
         notes.extend(omissions::limit_notes(&self.found.tally, &self.found.walk.limits_hit));
         notes.extend(self.rev.filter(|_| page.shown > 0).map(|rev| format!("(rev {})", rev.short())));
 
-        let facts = Facts {
+        let facts = GrepFacts {
             matches: self.found.matches,
             files: self.found.matching_files,
             shown: page.shown,
@@ -243,7 +243,7 @@ impl Report<'_> {
 /// Adjacent lines of a file, each with its match where that is shown.
 type Group<'h> = Vec<(&'h HitLine, Option<usize>)>;
 
-impl Report<'_> {
+impl GrepReport<'_> {
     /// As many whole matches as fit into `budget`. Where not even one does, its context is less; where it has none, its
     /// own lines are.
     fn render_lines(&self, budget: AnswerBudget) -> Page {
@@ -465,10 +465,10 @@ pub(crate) struct Output {
     pub(super) mode: OutputMode,
     /// The numbers.
     #[serde(flatten)]
-    pub(super) facts: Facts,
+    pub(super) facts: GrepFacts,
     /// The files shown, in the order shown.
     pub(super) results: Vec<FileResult>,
-    /// What the answer leaves out, in words.
+    /// What the answer leaves out, as text.
     pub(super) notes: Vec<String>,
 }
 
@@ -511,7 +511,7 @@ pub(crate) struct MatchLine {
 /// The numbers for programs.
 #[skip_serializing_none]
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub(crate) struct Facts {
+pub(crate) struct GrepFacts {
     /// Matches found, as far as the search went (with `files_with_matches`: files).
     pub(super) matches: usize,
     /// Files with matches (with `files_without_match`: without), as far as the search went.

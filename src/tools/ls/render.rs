@@ -39,7 +39,7 @@ impl Tree {
         let top_more = top.more + top.items.len() - top_shown;
         let of_kind = |kind: &str| entries.iter().filter(|entry| entry.kind == kind).count();
         let out_of_files = self.limits_hit.directories;
-        let facts = Facts {
+        let facts = ListingFacts {
             shown: entries.len(),
             files: of_kind("file"),
             directories: of_kind("directory"),
@@ -91,7 +91,7 @@ impl Tree {
         Some(format!(": {}", entries.iter().map(name).collect::<Vec<_>>().join(", ")))
     }
 
-    fn notes(&self, cx: &CallContext, request: &ListRequest, facts: &Facts, top_shown: usize) -> Vec<String> {
+    fn notes(&self, cx: &CallContext, request: &ListRequest, facts: &ListingFacts, top_shown: usize) -> Vec<String> {
         let mut notes = omissions::limit_notes(&Tally::default(), &self.limits_hit);
         if facts.timed_out {
             let (shown, next) = (facts.shown, "narrow the path, or ask for less depth");
@@ -308,8 +308,8 @@ pub(crate) struct Output {
     pub(super) entries: Vec<ListedEntry>,
     /// The numbers.
     #[serde(flatten)]
-    pub(super) facts: Facts,
-    /// What the answer leaves out, in words.
+    pub(super) facts: ListingFacts,
+    /// What the answer leaves out, as text.
     pub(super) notes: Vec<String>,
 }
 
@@ -349,7 +349,7 @@ pub(crate) struct ListedEntry {
 #[skip_serializing_none]
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub(crate) struct FileFacts {
-    /// What it is, where that is not text: a media type, or a kind in words.
+    /// What it is, where that is not text: a media type, or a kind as text.
     pub(super) content: Option<String>,
     /// Lines.
     pub(super) lines: Option<usize>,
@@ -370,7 +370,7 @@ pub(crate) struct FileFacts {
 /// The numbers for programs.
 #[skip_serializing_none]
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
-pub(crate) struct Facts {
+pub(crate) struct ListingFacts {
     /// Entries shown.
     pub(super) shown: usize,
     /// Files among them.

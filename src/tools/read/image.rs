@@ -8,7 +8,7 @@ use super::{
     super::{CallContext, Kind, ToolError, answer::noted, decode_memory::DecodeMemory},
     open::{Format, Source},
     request::FileRequest,
-    section::{Facts, RegionFacts, Section, ShownImage, record_of},
+    section::{ReadFacts, RegionFacts, Section, ShownImage, record_of},
     selection::Part,
 };
 
@@ -134,9 +134,9 @@ struct ImageText<'a> {
 
 impl ImageText<'_> {
     /// `is_shown` unless images are off.
-    fn facts(&self, is_shown: bool) -> Facts {
+    fn facts(&self, is_shown: bool) -> ReadFacts {
         let ((width, height), shown) = (self.image.size(), self.shown_size());
-        Facts {
+        ReadFacts {
             revision: self.revision.map(|revision| revision.to_string()),
             size: self.image.file_size(),
             width: Some(width as usize),
@@ -147,7 +147,7 @@ impl ImageText<'_> {
             turned: self.image.is_turned(),
             flattened: self.encoded.is_some_and(|encoded| encoded.is_flattened),
             frames: Some(self.image.frames()).filter(|frames| *frames > 1),
-            ..Facts::default()
+            ..ReadFacts::default()
         }
     }
 

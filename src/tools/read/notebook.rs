@@ -12,7 +12,7 @@ use super::{
     },
     open::{Format, Source},
     request::FileRequest,
-    section::{CHANGED, FOOTER, Facts, Properties, Section, footer, record_of},
+    section::{CHANGED, FOOTER, Properties, ReadFacts, Section, footer, record_of},
     selection::Part,
     text::read_text,
 };
@@ -68,7 +68,7 @@ pub(super) fn read_notebook(cx: &CallContext, request: &FileRequest, mut source:
     let total = notebook.cells().len();
     let next = shown.next.map(|cell| format!("part=\"cells {cell}-\""));
     closing.push_str(&footer(&shown.summary, &properties, next.as_deref()));
-    let facts = Facts {
+    let facts = ReadFacts {
         total_cells: Some(total),
         returned_cells: Some(shown.count),
         has_more: Some(shown.next.is_some()),

@@ -20,7 +20,7 @@ use super::{
     image::{ImageSource, show_image},
     open::{Format, Source},
     request::FileRequest,
-    section::{Facts, Section, record_of},
+    section::{ReadFacts, Section, record_of},
     selection::{Part, SheetPart},
     text::read_text,
 };
@@ -507,7 +507,7 @@ impl Shown {
             closing.extend(not_shown(&self.headings, &[next..=total]).map(|outline| format!("\n{outline}")));
         }
         let counted = |one| Some(total).filter(|_| noun == one);
-        let facts = Facts {
+        let facts = ReadFacts {
             returned_lines: Some(lines),
             has_more: Some(next_part.is_some()),
             next_offset,
@@ -517,7 +517,7 @@ impl Shown {
             sheets: counted("sheet"),
             slides: counted("slide"),
             next_part,
-            ..Facts::default()
+            ..ReadFacts::default()
         };
         Section { closing, ..Section::of(path, text, facts) }
     }

@@ -26,23 +26,23 @@ pub(super) struct Source {
 }
 
 /// The entry that a path names.
-pub(super) enum Opened {
+pub(super) enum OpenedEntry {
     File(Source),
     /// With the error for those who want a file.
     Directory(ToolError),
 }
 
 /// Opens what is at a path.
-pub(super) fn open(cx: &CallContext, path: &WorkspacePath) -> Result<Opened, ToolError> {
+pub(super) fn open(cx: &CallContext, path: &WorkspacePath) -> Result<OpenedEntry, ToolError> {
     let file = match cx.workspace.open_file(path) {
         Err(error) if error.kind == AccessErrorKind::IsDirectory => {
-            return Ok(Opened::Directory(ToolError::access(&cx.workspace, error)));
+            return Ok(OpenedEntry::Directory(ToolError::access(&cx.workspace, error)));
         }
         opened => opened.map_err(|error| ToolError::access(&cx.workspace, error))?,
     };
     let mut source = Source { file, head: Vec::new(), whole: false };
     source.read_on(MAX_WHOLE)?;
-    Ok(Opened::File(source))
+    Ok(OpenedEntry::File(source))
 }
 
 /// As [`open`], for a small file of UTF-8 text that the kernel has in memory.

@@ -10,7 +10,7 @@ use super::{
     super::{AnswerBudget, CallContext, Kind, ToolError, answer::count, hidden_note::HiddenNote},
     open::Source,
     request::FileRequest,
-    section::{Facts, Section, record_of},
+    section::{ReadFacts, Section, record_of},
 };
 
 /// Units of the budget kept back for the lines below the text.
@@ -274,7 +274,7 @@ impl PagesText {
             }
         }
         closing.push(')');
-        let facts = Facts {
+        let facts = ReadFacts {
             returned_lines: Some(lines),
             has_more: Some(next.is_some()),
             next_offset,
@@ -284,7 +284,7 @@ impl PagesText {
             first_page: shown.map(|(first, _)| first),
             last_page: shown.map(|(_, last)| last),
             next_part,
-            ..Facts::default()
+            ..ReadFacts::default()
         };
         Section { closing, ..Section::of(path, text, facts) }
     }

@@ -32,7 +32,7 @@ pub(super) struct Section {
     /// The server's own words after it: notes, then the footer.
     pub(super) closing: String,
     pub(super) image: Option<ShownImage>,
-    pub(super) facts: Facts,
+    pub(super) facts: ReadFacts,
     pub(super) record: Option<ReadRecord>,
 }
 
@@ -45,7 +45,7 @@ pub(super) struct ShownImage {
 
 impl Section {
     /// A section of text alone.
-    pub(super) fn of(path: WorkspacePath, text: String, facts: Facts) -> Self {
+    pub(super) fn of(path: WorkspacePath, text: String, facts: ReadFacts) -> Self {
         Self { path, text, closing: String::new(), image: None, facts, record: None }
     }
 
@@ -135,7 +135,7 @@ pub(super) struct FileOutput {
     /// The kind of the error, where it could not be read.
     pub(super) error: Option<&'static str>,
     #[serde(flatten)]
-    pub(super) facts: Option<Facts>,
+    pub(super) facts: Option<ReadFacts>,
 }
 
 /// The numbers of several files together.
@@ -152,7 +152,7 @@ pub(super) struct Totals {
 /// The numbers for programs.
 #[skip_serializing_none]
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
-pub(super) struct Facts {
+pub(super) struct ReadFacts {
     /// Lines in the file.
     pub(super) total_lines: Option<usize>,
     /// Lines returned.
@@ -263,9 +263,9 @@ impl Properties {
     }
 
     /// The numbers for programs, where so many lines are shown and the rest is at `next_offset`.
-    pub(super) fn facts(&self, returned: usize, next_offset: Option<usize>) -> Facts {
+    pub(super) fn facts(&self, returned: usize, next_offset: Option<usize>) -> ReadFacts {
         let Layout { encoding, bom, lossy, line_ending } = self.layout;
-        Facts {
+        ReadFacts {
             total_lines: Some(self.total),
             returned_lines: Some(returned),
             has_more: Some(next_offset.is_some()),
@@ -277,7 +277,7 @@ impl Properties {
             bom,
             lossy,
             size: self.size,
-            ..Facts::default()
+            ..ReadFacts::default()
         }
     }
 }

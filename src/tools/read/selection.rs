@@ -327,11 +327,11 @@ fn is_definition(word: &str) -> bool {
 /// The definition that is meant by its first line, or the beginning of that.
 fn definition(text: &str) -> &str {
     let mut rest = text.trim();
-    if let Some((_, behind)) = rest.strip_prefix("pub(").and_then(|behind| behind.split_once(')')) {
-        rest = behind.trim_start();
+    if let Some((_, after)) = rest.strip_prefix("pub(").and_then(|after| after.split_once(')')) {
+        rest = after.trim_start();
     }
-    while let Some((_, behind)) = rest.split_once(char::is_whitespace).filter(|(word, _)| is_modifier(word)) {
-        rest = behind.trim_start();
+    while let Some((_, after)) = rest.split_once(char::is_whitespace).filter(|(word, _)| is_modifier(word)) {
+        rest = after.trim_start();
     }
     // The parentheses of C++'s `operator()` are a part of its name.
     let end = rest.find(['(', '{']).filter(|end| *end > 0 && !rest[..*end].ends_with("operator")).unwrap_or(rest.len());
@@ -390,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_behind_a_path_are_read() {
+    fn lines_after_a_path_are_read() {
         for (text, path, ranges) in [
             ("src/a.rs:120-180,300-340", "src/a.rs", &[119..180, 299..340][..]),
             ("a:7", "a", &[6..7]),
@@ -419,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn part_behind_a_path_is_read() {
+    fn part_after_a_path_is_read() {
         for (text, path, part) in [
             ("a b.pdf:pages 3-5", "a b.pdf", Part::Pages { first: 3, last: 5 }),
             ("a.ipynb:cells 2", "a.ipynb", Part::Cells { first: 2, last: 2 }),

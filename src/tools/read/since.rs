@@ -9,7 +9,7 @@ use text_file::{Document, lines, with_lf};
 use super::{
     super::{AnswerBudget, CallContext, answer::count, shown_diff::hunk_sides},
     request::FileRequest,
-    section::{FOOTER, Facts, Properties, Section, footer},
+    section::{FOOTER, Properties, ReadFacts, Section, footer},
     window::LINE_CHARS,
 };
 
@@ -27,7 +27,7 @@ pub(super) fn changes(
     new: &Document,
 ) -> Option<Section> {
     let since = request.since.filter(|_| request.part.is_none())?;
-    let Held::Former(old) = Held::of(cx, file.real_path(), properties.revision?, since) else { return None };
+    let Base::Former(old) = Base::of(cx, file.real_path(), properties.revision?, since) else { return None };
     let old = Document::decode(old, request.encoding).ok()?;
     let asked = request.lines.named(properties.total);
     let (old, new, budget) = (old.text(), new.text(), request.budget);
@@ -50,14 +50,14 @@ impl Changes<'_> {
     /// hunks cannot be shown.
     fn section(&self, path: &WorkspacePath) -> Option<Section> {
         let section = |text: String, closing: String, returned, next| {
-            let facts = Facts { since: Some("changed"), ..self.properties.facts(returned, next) };
+            let facts = ReadFacts { since: Some("changed"), ..self.properties.facts(returned, next) };
             Some(Section { closing, ..Section::of(path.clone(), text, facts) })
         };
         let total = count(self.properties.total, "line");
         let footer = |next: Option<&str>| footer(&total, self.properties, next);
         if with_lf(self.old) == with_lf(self.new) {
-            let said = format!("only line endings or encoding changed since {}\n", self.since);
-            return section(String::new(), said + &footer(None), 0, None);
+            let text = format!("only line endings or encoding changed since {}\n", self.since);
+            return section(String::new(), text + &footer(None), 0, None);
         }
         let all = hunks(self.old, self.new)?;
         let inside: Vec<&DiffHunk> =
@@ -68,8 +68,8 @@ impl Changes<'_> {
         };
         if inside.is_empty() {
             let asked = self.asked.clone()?;
-            let said = self.unchanged_lines(&all, asked.start..asked.end.min(self.properties.total))?;
-            return section(String::new(), said + &elsewhere + &footer(None), 0, None);
+            let text = self.unchanged_lines(&all, asked.start..asked.end.min(self.properties.total))?;
+            return section(String::new(), text + &elsewhere + &footer(None), 0, None);
         }
         // A file that was rewritten has both its texts in the hunks.
         if inside.iter().map(|hunk| hunk.text.len()).sum::<usize>() > self.plain_bytes() / 2 * 3 + FEW {
@@ -163,11 +163,11 @@ pub(super) fn shift(hunks: &[DiffHunk], line: usize) -> isize {
 /// Compares the file at the real path `real` with the rev `since`; an unchanged file is reduced to that statement.
 pub(super) fn compared(cx: &CallContext, section: Section, real: &WorkspacePath, since: RevisionPrefix) -> Section {
     let now = section.facts.revision.as_deref().and_then(|revision| revision.parse().ok());
-    let (state, sentence) = match now.map(|now| Held::of(cx, real, now, since)) {
-        Some(Held::Same) => return section.unchanged(since),
-        Some(Held::Former(_)) => ("changed", format!("changed since {since}; a diff would be longer")),
-        Some(Held::Unknown) => ("unknown", format!("rev {since} is no longer known; nothing was compared")),
-        Some(Held::Ambiguous) => {
+    let (state, sentence) = match now.map(|now| Base::of(cx, real, now, since)) {
+        Some(Base::Same) => return section.unchanged(since),
+        Some(Base::Former(_)) => ("changed", format!("changed since {since}; a diff would be longer")),
+        Some(Base::Unknown) => ("unknown", format!("rev {since} is no longer known; nothing was compared")),
+        Some(Base::Ambiguous) => {
             ("unknown", format!("rev {since} matches several states of the file; nothing was compared"))
         }
         None => {
@@ -176,11 +176,11 @@ pub(super) fn compared(cx: &CallContext, section: Section, real: &WorkspacePath,
         }
     };
     let closing = format!("({sentence})\n{}", section.closing);
-    Section { closing, facts: Facts { since: Some(state), ..section.facts }, ..section }
+    Section { closing, facts: ReadFacts { since: Some(state), ..section.facts }, ..section }
 }
 
 /// The content that a caller has, next to the file as it is now.
-pub(in crate::tools) enum Held {
+pub(in crate::tools) enum Base {
     Same,
     Former(Vec<u8>),
     /// Another content, which is not kept.
@@ -189,7 +189,7 @@ pub(in crate::tools) enum Held {
     Ambiguous,
 }
 
-impl Held {
+impl Base {
     /// Finds the caller's content of the file at the real path `path`, which is at `now`.
     pub(in crate::tools) fn of(cx: &CallContext, path: &WorkspacePath, now: Revision, since: RevisionPrefix) -> Self {
         let ledger = &cx.session.ledger;
@@ -203,7 +203,7 @@ impl Held {
                 let seen = ledger.content_of(path, |one| one == revision).map(|content| content.to_vec());
                 // Masked if the file is by now: it may have been open to other callers, or at another time.
                 let former = seen.or_else(|| cx.session.history.content(revision));
-                former.and_then(|bytes| cx.workspace.shown(path, bytes)).map_or(Self::Unknown, Self::Former)
+                former.and_then(|bytes| cx.workspace.masked(path, bytes)).map_or(Self::Unknown, Self::Former)
             }
             (None, None) => Self::Unknown,
         }

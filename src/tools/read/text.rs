@@ -21,7 +21,7 @@ use super::{
         answer::count,
         shown_diff::{hunk_lines, numbers},
     },
-    open::{Format, Opened, Source, open},
+    open::{Format, OpenedEntry, Source, open},
     request::FileRequest,
     section::{CHANGED, FOOTER, Properties, Section, footer, record_of, shown_lines},
     since::changes,
@@ -316,8 +316,8 @@ pub(in crate::tools) fn describe(
     path: &WorkspacePath,
 ) -> Result<(Content, Option<Revision>), ToolError> {
     let mut source = match open(cx, path)? {
-        Opened::File(source) => source,
-        Opened::Directory(error) => return Err(error),
+        OpenedEntry::File(source) => source,
+        OpenedEntry::Directory(error) => return Err(error),
     };
     // The detection of an encoding sees more of a small file than its head.
     let encoding = if source.whole {

@@ -238,7 +238,7 @@ impl Window {
             if self.bounds.columns.is_none() || line.chars() > columns.start {
                 self.begin_line();
                 let start = self.text.len();
-                let mut shown = line.shown(&columns, self.lines + 1, usize::MAX);
+                let mut shown = line.excerpt(&columns, self.lines + 1, usize::MAX);
                 if self.kept == 0
                     && line.chars() > SHORTEST_CUT
                     && !self.gauge.fits(&[&self.text, &shown.text, "\n"].concat())
@@ -261,12 +261,12 @@ impl Window {
         let (mut fits, mut too_many) = (1, columns.len().max(2));
         while too_many - fits > 1 {
             let middle = fits.midpoint(too_many);
-            let shown = line.shown(columns, self.lines + 1, middle);
+            let shown = line.excerpt(columns, self.lines + 1, middle);
             if room.fits(&[&self.text, &shown.text, "\n"].concat()) { fits = middle } else { too_many = middle }
         }
         // A gauge follows one text that grows; what was tried above is not in this one.
         self.gauge = self.bounds.budget.gauge();
-        line.shown(columns, self.lines + 1, fits)
+        line.excerpt(columns, self.lines + 1, fits)
     }
 }
 
@@ -337,7 +337,7 @@ impl PartialLine {
     }
 
     /// At most `most` of its characters in `columns`, with a mark where others are left out; `number` is its own.
-    pub(super) fn shown(&self, columns: &Range<usize>, number: usize, most: usize) -> ShownLine {
+    pub(super) fn excerpt(&self, columns: &Range<usize>, number: usize, most: usize) -> ShownLine {
         let width = columns.len().min(most);
         let mut text = self.kept[..byte_of(&self.kept, width)].to_owned();
         let content = text.len();

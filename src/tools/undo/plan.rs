@@ -1,4 +1,4 @@
-//! What leads from now to an earlier state: the steps on the disk, in words, as a diff, and what they cost.
+//! What leads from now to an earlier state: the steps on the disk, as text, as a diff, and what they cost.
 
 use std::{collections::BTreeMap, fmt::Write as _};
 
@@ -180,7 +180,7 @@ impl UndoPlan {
             return Ok(None);
         }
         let bytes = cx.session.history.content(former.revision).ok_or_else(|| path.not_stored())?;
-        let shown = cx.workspace.shown(path, bytes.clone());
+        let shown = cx.workspace.masked(path, bytes.clone());
         let (base, now) = if over {
             let now = cx.read_to_change(path)?;
             self.is_destructive = true;
@@ -387,7 +387,7 @@ pub(crate) struct Output {
     pub(super) diff: String,
     /// Lines of the diff that are not shown.
     pub(super) diff_cut_lines: usize,
-    /// What else there is to know of it.
+    /// Notes on it.
     pub(super) notes: Vec<String>,
     /// Problems that the file has again.
     #[serde(skip_serializing_if = "Vec::is_empty")]

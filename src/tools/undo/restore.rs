@@ -109,7 +109,7 @@ pub(crate) fn restore(cx: &CallContext, path: &str, revision: Option<&str>) -> R
                 let guard = guard.with_mode(record.mode.unwrap_or(0)).with_former_content(old);
                 let approval = Approval::by_policy();
                 let now = now.map(|now| now.bytes);
-                let shown = cx.workspace.shown(&real, bytes.clone());
+                let shown = cx.workspace.masked(&real, bytes.clone());
                 let diff = shown_diff::diff(&real, now.clone(), shown.clone());
                 let diff = TruncatedDiff::of(&diff, 0, shown_diff::DIFF_LINES, shown_diff::room(cx, &real)).with_note();
                 let (_, note) = commit::commit_file(cx, guard, "restore", Undoable::No, &bytes, approval)??;

@@ -37,7 +37,7 @@ pub(super) fn check(cx: &CallContext, effect: &Effect) -> Result<RevertPlan, Too
             let now = unchanged_file(cx, path, *after)?;
             let old = before.map(|former| kept_content(cx, path, former.revision)).transpose()?;
             // Of a masked file the size that is shown counts: the quota's refusal and the audit have the number.
-            let old = old.map(|old| cx.workspace.shown(path, old).unwrap_or_default());
+            let old = old.map(|old| cx.workspace.masked(path, old).unwrap_or_default());
             let size = old.as_ref().map_or(0, Vec::len) as u64;
             cost = Cost::of_bytes(path.root(), now.len() as u64, size);
             shown_diff::diff(path, Some(now), old)

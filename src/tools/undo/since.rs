@@ -9,7 +9,7 @@ use std::{
 use confined_fs::{EntryState, FileState, Revision, Workspace, WorkspacePath};
 
 use super::{
-    super::{CallContext, Kind, ToolError, commit::ChangedPart, context::shown, read_before_write::SOMEBODY},
+    super::{CallContext, Kind, ToolError, commit::ChangedPart, context::echo, read_before_write::SOMEBODY},
     virtual_tree::DiskOfCall,
 };
 use crate::session::history::{Effect, FormerEntry, JournalRecord, MadeChange, RecordKind, UndoableChange};
@@ -147,7 +147,7 @@ fn no_checkpoint(cx: &CallContext, name: &str) -> ToolError {
     } else {
         format!("the checkpoints of this session are {}; to=session goes back to its start", names.join(", "))
     };
-    ToolError::new(Kind::NotFound, format!("there is no checkpoint called {}", shown(name))).hint(hint)
+    ToolError::new(Kind::NotFound, format!("there is no checkpoint called {}", echo(name))).hint(hint)
 }
 
 // Changes as the journal has them: those of other sessions, and of processes that have ended.

@@ -1,4 +1,4 @@
-//! A wait from its first look to its last.
+//! A wait from its first poll to its last.
 
 use std::{
     ops::ControlFlow,
@@ -11,16 +11,16 @@ use confined_fs::{DiskWatcher, OnEvent, OpenFile, PathWatch};
 use crate::session::WaitMark;
 
 use super::{
-    super::{Answer, CallContext, EndReason, Kind, Look, Plan, ToolError, Wait, fence::FENCE},
+    super::{Answer, CallContext, EndReason, Kind, Plan, PollResult, ToolError, Wait, fence::FENCE},
     file_tail::{Advance, FileTail, RawLine, lines_of_revision},
-    report::{Outcome, Report, WaitResult},
+    report::{Outcome, WaitReport, WaitResult},
     request::{NewFrom, Until, WaitRequest},
     state::{Before, DirectoryNames, KeepLines, NewLines, Observed, PendingWait, observe},
 };
 
 /// How long a last line without a line break stays as it is until it counts: a prompt, or the last words of a program.
 const QUIET_DELAY: Duration = Duration::from_millis(250);
-/// How long a change is left alone before a look, so that a file that is written in steps is there as a whole.
+/// How long a change is left alone before a poll, so that a file that is written in steps is there as a whole.
 const SETTLE_DELAY: Duration = Duration::from_millis(20);
 
 /// Looks for the first time, and plans to wait if that is not enough.
@@ -62,9 +62,9 @@ pub(super) fn begin(cx: &CallContext, request: WaitRequest) -> Result<Plan, Tool
     if let Some(answer) = pending.there_already(cx) {
         return Ok(Plan::Answer(answer));
     }
-    match pending.look(cx)? {
-        Look::Happened(answer) => Ok(Plan::Answer(answer)),
-        Look::NotYet(_) => Ok(Plan::Wait(Box::new(pending))),
+    match pending.poll(cx)? {
+        PollResult::Happened(answer) => Ok(Plan::Answer(answer)),
+        PollResult::NotYet(_) => Ok(Plan::Wait(Box::new(pending))),
     }
 }
 
@@ -138,18 +138,18 @@ impl PendingWait {
         self.known = 0;
     }
 
-    fn happened(&mut self, cx: &CallContext, news: WaitResult) -> Look {
-        Look::Happened(self.answer(cx, news))
+    fn happened(&mut self, cx: &CallContext, news: WaitResult) -> PollResult {
+        PollResult::Happened(self.answer(cx, news))
     }
 
     /// Looks at a regular file; `is_new` where it is enough that it is there.
-    fn look_at_file(&mut self, cx: &CallContext, file: OpenFile, is_new: bool) -> Result<Look, ToolError> {
+    fn look_at_file(&mut self, cx: &CallContext, file: OpenFile, is_new: bool) -> Result<PollResult, ToolError> {
         let stat = file.stat().clone();
         let mut news = WaitResult::default();
         let mut advance = Advance::End;
         if self.is_text {
             match self.read_on(cx, Some(file), &mut news) {
-                // That it changed can be said without its lines.
+                // That it changed can be reported without its lines.
                 Err(error) if error.kind() == Kind::Binary && self.until != Until::Line => self.is_text = false,
                 read => advance = read?,
             }
@@ -170,7 +170,7 @@ impl PendingWait {
             self.show_unfinished();
             news.outcome = Outcome::Changed;
         } else {
-            return Ok(Look::NotYet((advance == Advance::More).then_some(Duration::ZERO)));
+            return Ok(PollResult::NotYet((advance == Advance::More).then_some(Duration::ZERO)));
         }
         Ok(self.happened(cx, news))
     }
@@ -207,18 +207,18 @@ impl PendingWait {
     }
 
     /// Whether one of the new lines, or the last one without a line break, is what was waited for.
-    fn line_found(&mut self, cx: &CallContext, mut news: WaitResult, advance: Advance) -> Look {
+    fn line_found(&mut self, cx: &CallContext, mut news: WaitResult, advance: Advance) -> PollResult {
         news.outcome = Outcome::Line;
         let is_met = news.matched.is_some() || self.request.pattern.is_none() && self.new.count > 0;
         if is_met && (advance != Advance::More || news.matched.is_some()) {
             return self.happened(cx, news);
         }
         if advance == Advance::More {
-            return Look::NotYet(Some(Duration::ZERO));
+            return PollResult::NotYet(Some(Duration::ZERO));
         }
         let bytes = self.tail.lines.unfinished_bytes;
         if bytes <= self.known {
-            return Look::NotYet(None);
+            return PollResult::NotYet(None);
         }
         if bytes != self.unfinished.0 {
             self.unfinished = (bytes, Instant::now(), false);
@@ -226,14 +226,14 @@ impl PendingWait {
         let (_, since, is_compared) = self.unfinished;
         let left = QUIET_DELAY.saturating_sub(since.elapsed());
         if is_compared || !left.is_zero() {
-            return Look::NotYet((!is_compared).then_some(left));
+            return PollResult::NotYet((!is_compared).then_some(left));
         }
         self.unfinished.2 = true;
         let is_meant = self.tail.unfinished().is_some_and(|(line, encoding)| {
             self.request.pattern.as_ref().is_none_or(|pattern| pattern.is_in_line(line.text(encoding).as_bytes()))
         });
         if !is_meant {
-            return Look::NotYet(None);
+            return PollResult::NotYet(None);
         }
         let matched = self.show_unfinished().filter(|_| self.request.pattern.is_some());
         self.happened(cx, WaitResult { outcome: Outcome::Line, matched, ..WaitResult::default() })
@@ -263,7 +263,7 @@ impl PendingWait {
         }
         let has_lines = self.is_text && self.tail.stat().is_some();
         let totals = if has_lines { self.tail.totals(cx) } else { None };
-        Report { wait: self, next: has_lines.then_some(next), totals, news }.answer(cx)
+        WaitReport { wait: self, next: has_lines.then_some(next), totals, news }.answer(cx)
     }
 }
 
@@ -286,21 +286,21 @@ impl Wait for PendingWait {
         self.watch.as_ref().is_some_and(PathWatch::reports_all)
     }
 
-    fn look(&mut self, cx: &CallContext) -> Result<Look, ToolError> {
+    fn poll(&mut self, cx: &CallContext) -> Result<PollResult, ToolError> {
         let was_missing = matches!(self.before, Before::Missing);
         let is_new = self.until == Until::Appears || self.until == Until::Changes && was_missing;
         let mut news =
             WaitResult { outcome: if is_new { Outcome::Appeared } else { Outcome::Changed }, ..WaitResult::default() };
         match (observe(cx, &self.request, Some(self.until))?, self.until) {
-            (Observed::Unsettled, _) => return Ok(Look::NotYet(Some(SETTLE_DELAY))),
+            (Observed::Unsettled, _) => return Ok(PollResult::NotYet(Some(SETTLE_DELAY))),
             (Observed::Missing, Until::Line) => {
                 // What was still appended before it went may have the line.
                 let advance = self.read_on(cx, None, &mut news)?;
                 return Ok(self.line_found(cx, news, advance));
             }
-            (Observed::Missing, Until::Changes) if was_missing => return Ok(Look::NotYet(None)),
+            (Observed::Missing, Until::Changes) if was_missing => return Ok(PollResult::NotYet(None)),
             (Observed::Missing, Until::Gone | Until::Changes) => news.outcome = Outcome::Gone,
-            (Observed::Missing, Until::Appears) | (_, Until::Gone) => return Ok(Look::NotYet(None)),
+            (Observed::Missing, Until::Appears) | (_, Until::Gone) => return Ok(PollResult::NotYet(None)),
             (Observed::File(file), _) => return self.look_at_file(cx, file, is_new),
             (Observed::Directory, _) => {
                 let (now, none) = (DirectoryNames::of(cx, &self.request.path)?, DirectoryNames::default());
@@ -309,14 +309,14 @@ impl Wait for PendingWait {
                     let before = if let Before::Directory(before) = &self.before { before } else { &none };
                     news.names = before.changes(&now, self.request.pattern.as_ref());
                     if news.names.is_empty() && matches!(self.before, Before::Directory(_) | Before::Missing) {
-                        return Ok(Look::NotYet(None));
+                        return Ok(PollResult::NotYet(None));
                     }
                 }
             }
             (Observed::Special(stat), until) => {
                 let is_same = matches!(&self.before, Before::Special(before) if before.same_file_state(&stat));
                 if until == Until::Line || !is_new && is_same {
-                    return Ok(Look::NotYet(None));
+                    return Ok(PollResult::NotYet(None));
                 }
                 self.is_text = false;
             }

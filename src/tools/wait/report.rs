@@ -9,7 +9,7 @@ use serde_with::skip_serializing_none;
 use super::{
     super::{Answer, CallContext, EndReason, answer::count, fence::fence},
     file_tail::TailTotals,
-    request::{Until, WaitRequest, shown},
+    request::{Until, WaitRequest, duration_text},
     state::{Before, PendingWait},
 };
 
@@ -29,7 +29,7 @@ pub(super) struct WaitResult {
 }
 
 /// All that an answer is made of.
-pub(super) struct Report<'r> {
+pub(super) struct WaitReport<'r> {
     pub(super) wait: &'r PendingWait,
     /// The `offset` of the next call, where there are lines.
     pub(super) next: Option<usize>,
@@ -37,7 +37,7 @@ pub(super) struct Report<'r> {
     pub(super) news: WaitResult,
 }
 
-impl Report<'_> {
+impl WaitReport<'_> {
     pub(super) fn answer(self, cx: &CallContext) -> Answer {
         let PendingWait { request, new, tail, notes, .. } = self.wait;
         let content = if self.news.names.is_empty() { new.text() } else { self.names(cx) };
@@ -68,8 +68,8 @@ impl Report<'_> {
         text
     }
 
-    fn facts(&self) -> Facts {
-        Facts {
+    fn facts(&self) -> WaitFacts {
+        WaitFacts {
             outcome: self.news.outcome,
             waited_ms: u64::try_from(self.wait.request.started.elapsed().as_millis()).unwrap_or(u64::MAX),
             new: self.wait.new.count + self.news.names.len(),
@@ -91,7 +91,7 @@ impl Report<'_> {
     /// The last line, or two.
     fn closing(&self) -> String {
         let path = &self.wait.request.path;
-        let waited = shown(self.wait.request.started.elapsed());
+        let waited = duration_text(self.wait.request.started.elapsed());
         let new = count(self.wait.new.count, "new line");
         let mut about = self.about_file();
         let what = match self.news.outcome {
@@ -155,7 +155,7 @@ impl Report<'_> {
             (_, None) if !self.was_there() => about.insert(0, format!("{path} does not exist yet")),
             _ => {}
         }
-        about.extend(asked.map(|asked| format!("{} were asked for, but {cap}", shown(asked))));
+        about.extend(asked.map(|asked| format!("{} were asked for, but {cap}", duration_text(asked))));
         if !about.is_empty() {
             let _ = write!(text, "\n({})", about.join("; "));
         }
@@ -171,7 +171,7 @@ pub(crate) struct Output {
     /// The new lines, numbered as in the text, or the names in a directory.
     pub(super) text: String,
     #[serde(flatten)]
-    pub(super) facts: Facts,
+    pub(super) facts: WaitFacts,
 }
 
 /// What came of a wait.
@@ -194,7 +194,7 @@ pub(super) enum Outcome {
 /// The numbers for programs.
 #[skip_serializing_none]
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub(super) struct Facts {
+pub(super) struct WaitFacts {
     /// What came of it: line, appeared, changed, gone or `nothing_new`.
     pub(super) outcome: Outcome,
     /// Milliseconds that the call waited.

@@ -195,7 +195,7 @@ fn seconds_of(text: &str) -> Option<f64> {
 }
 
 /// A time as the answer has it: to a tenth of a second where it is short.
-pub(super) fn shown(time: Duration) -> String {
+pub(super) fn duration_text(time: Duration) -> String {
     let seconds = time.as_secs_f64();
     if seconds < 10.0 && (seconds.fract() > 0.05) { format!("{seconds:.1} s") } else { format!("{seconds:.0} s") }
 }
@@ -233,7 +233,7 @@ mod tests {
 
     #[test]
     fn shown_times_are_short() {
-        let text = |seconds| shown(Duration::from_secs_f64(seconds));
+        let text = |seconds| duration_text(Duration::from_secs_f64(seconds));
         assert_eq!(
             [text(0.0), text(0.31), text(3.0), text(45.003), text(12.4)],
             ["0 s", "0.3 s", "3 s", "45 s", "12 s"]

@@ -27,14 +27,14 @@ pub(crate) struct Output {
     pub(super) path: String,
     /// Unified diff of a replacement, cut to 60 lines; a long line is cut to what changed in it.
     pub(super) diff: String,
-    /// What else there is to know of it.
+    /// Notes on it.
     pub(super) notes: Vec<String>,
     #[serde(flatten)]
-    pub(super) facts: Facts,
+    pub(super) facts: WriteFacts,
 }
 
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
-pub(super) struct Facts {
+pub(super) struct WriteFacts {
     /// Whether the file did not exist before.
     pub(super) created: bool,
     /// Bytes in the file now.
@@ -102,14 +102,14 @@ impl WriteRequest {
         let document = Document::decode(now.bytes, None).ok();
         let lines = document.as_ref().map_or(0, |document| line_count(document.text()));
         let bytes = document.as_ref().map_or(0, |document| document.bytes().len());
-        let facts = Facts {
+        let facts = WriteFacts {
             bytes,
             lines,
             revision: now.revision.to_string(),
             encoding: document.map_or_else(String::new, |document| document.encoding().name().to_owned()),
             appended_bytes: Some(0),
             appended_lines: Some(0),
-            ..Facts::default()
+            ..WriteFacts::default()
         };
         let text = format!(
             "Appended already, nothing was written: these {}, {} are the end of the file (now {}, {}), rev {}",

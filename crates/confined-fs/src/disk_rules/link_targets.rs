@@ -21,7 +21,7 @@ const SKIPPED: &[&str] = &["objects", "refs", "logs", "lfs", "worktrees", "modul
 
 /// The target of a link, and what the link is called.
 #[derive(Debug)]
-pub(super) struct Target {
+pub(super) struct LinkTarget {
     pub(super) path: WorkspacePath,
     /// Why it is refused.
     pub(super) why: String,
@@ -30,7 +30,7 @@ pub(super) struct Target {
 }
 
 /// The targets, inside the roots, of links with a protected name.
-pub(super) fn targets(roots: &Roots) -> Vec<Target> {
+pub(super) fn targets(roots: &Roots) -> Vec<LinkTarget> {
     let mut found = Vec::new();
     for root in roots.list() {
         let worktrees = root.checkouts.get().into_iter().flat_map(|found| &found.judged_alone);
@@ -49,7 +49,7 @@ struct LinkSearch<'r> {
     top: &'r Path,
     /// Entries that may still be looked at.
     left: usize,
-    found: &'r mut Vec<Target>,
+    found: &'r mut Vec<LinkTarget>,
 }
 
 impl LinkSearch<'_> {
@@ -103,7 +103,7 @@ impl LinkSearch<'_> {
         let is_public = if secret { Policy::is_public(target.relative()) } else { is_text };
         if !target.is_root() && !is_public {
             let path = self.roots.deepest(target);
-            self.found.push(Target { path, why: format!("the target of the link {link}"), secret });
+            self.found.push(LinkTarget { path, why: format!("the target of the link {link}"), secret });
         }
     }
 }

@@ -125,7 +125,7 @@ fn unmaskable(asked: &WorkspacePath) -> AccessError {
 }
 
 /// The part of `bytes` that may be shown at a real path.
-pub(crate) fn shown(real: &WorkspacePath, bytes: Vec<u8>) -> Option<Vec<u8>> {
+pub(crate) fn masked(real: &WorkspacePath, bytes: Vec<u8>) -> Option<Vec<u8>> {
     match mask_or_open([real], real).ok()? {
         None => Some(bytes),
         Some(format) => Some(MaskedText::of(format, &bytes)?.into_bytes()),

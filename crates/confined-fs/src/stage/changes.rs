@@ -4,7 +4,7 @@ use std::{ffi::OsStr, fs::File, io, sync::Arc};
 
 use beneath::{FileKind, OpenFor, Stat};
 
-use super::staged_dir::{Place, StagedDir};
+use super::staged_dir::{Side, StagedDir};
 use super::{NodeSummary, layer::LayerLock, record::RecordLine};
 use crate::write::{is_reserved, is_temporary};
 use crate::{Revision, limits::IfThere as _};
@@ -39,9 +39,9 @@ impl StagedDir {
         let lock = self.begin()?;
         self.layer.check_room()?;
         match self.place(name)? {
-            Place::Nowhere => return self.new_entry(&lock, name)?.append(name),
-            Place::Upper(_) => {}
-            Place::Lower(stat) => self.copy_up(&lock, name, &stat)?,
+            Side::Nowhere => return self.new_entry(&lock, name)?.append(name),
+            Side::Upper(_) => {}
+            Side::Lower(stat) => self.copy_up(&lock, name, &stat)?,
         }
         self.upper_dir()?.append(name)
     }
@@ -92,9 +92,9 @@ impl StagedDir {
         let (source, _) = self.existing(from)?;
         let is_directory = source.kind == FileKind::Directory;
         match to_dir.place(to)? {
-            Place::Nowhere => {}
-            Place::Upper(_) | Place::Lower(_) if !replaces => return Err(io::ErrorKind::AlreadyExists.into()),
-            Place::Upper(target) | Place::Lower(target) => {
+            Side::Nowhere => {}
+            Side::Upper(_) | Side::Lower(_) if !replaces => return Err(io::ErrorKind::AlreadyExists.into()),
+            Side::Upper(target) | Side::Lower(target) => {
                 let is_itself = target.same_file(&source);
                 match (is_directory, target.kind == FileKind::Directory) {
                     (false, true) => return Err(io::ErrorKind::IsADirectory.into()),
@@ -139,8 +139,8 @@ impl StagedDir {
             return Err(io::ErrorKind::CrossesDevices.into());
         }
         match self.place(name)? {
-            Place::Lower(stat) => self.copy_up(lock, name, &stat),
-            Place::Upper(_) | Place::Nowhere => Ok(()),
+            Side::Lower(stat) => self.copy_up(lock, name, &stat),
+            Side::Upper(_) | Side::Nowhere => Ok(()),
         }
     }
 
@@ -185,9 +185,9 @@ impl StagedDir {
     /// The entry of a name, and whether the layer has it.
     fn existing(&self, name: &OsStr) -> io::Result<(Stat, bool)> {
         match self.place(name)? {
-            Place::Upper(stat) => Ok((stat, true)),
-            Place::Lower(stat) => Ok((stat, false)),
-            Place::Nowhere => Err(io::ErrorKind::NotFound.into()),
+            Side::Upper(stat) => Ok((stat, true)),
+            Side::Lower(stat) => Ok((stat, false)),
+            Side::Nowhere => Err(io::ErrorKind::NotFound.into()),
         }
     }
 
@@ -200,8 +200,8 @@ impl StagedDir {
     /// The directory in the layer for an entry that is made in it, with a free name.
     fn new_entry(&self, lock: &LayerLock<'_>, name: &OsStr) -> io::Result<beneath::Dir> {
         match self.place(name)? {
-            Place::Nowhere => {}
-            Place::Upper(_) | Place::Lower(_) => return Err(io::ErrorKind::AlreadyExists.into()),
+            Side::Nowhere => {}
+            Side::Upper(_) | Side::Lower(_) => return Err(io::ErrorKind::AlreadyExists.into()),
         }
         self.note_bases(lock, &[name])?;
         self.upper_parent()

@@ -23,7 +23,7 @@ pub(crate) struct StagedDir {
 }
 
 /// Where a name of the merged view is.
-pub(super) enum Place {
+pub(super) enum Side {
     Upper(Stat),
     Lower(Stat),
     Nowhere,
@@ -146,13 +146,13 @@ impl StagedDir {
 
     pub(crate) fn child_stat(&self, name: &OsStr) -> io::Result<Stat> {
         match self.place(name)? {
-            Place::Upper(stat) | Place::Lower(stat) => Ok(stat),
-            Place::Nowhere => Err(missing()),
+            Side::Upper(stat) | Side::Lower(stat) => Ok(stat),
+            Side::Nowhere => Err(missing()),
         }
     }
 
     /// Where a name is. A directory that both have is described as that of the disk, whose identity stays.
-    pub(super) fn place(&self, name: &OsStr) -> io::Result<Place> {
+    pub(super) fn place(&self, name: &OsStr) -> io::Result<Side> {
         let path = self.path.join(name);
         let upper = self.layer.upper_stat(&path)?;
         let lower = match self.lower_of(&path)?.map(|lower| lower.child_stat(name).if_there()) {
@@ -161,28 +161,28 @@ impl StagedDir {
         };
         Ok(match (upper, lower) {
             (Some(upper), Some(lower)) if upper.kind == FileKind::Directory && lower.kind == FileKind::Directory => {
-                Place::Upper(lower)
+                Side::Upper(lower)
             }
-            (Some(upper), _) => Place::Upper(upper),
-            (None, Some(lower)) => Place::Lower(lower),
+            (Some(upper), _) => Side::Upper(upper),
+            (None, Some(lower)) => Side::Lower(lower),
             // It may have been copied up, and then hidden, between the two looks.
-            (None, None) => self.layer.upper_stat(&path)?.map_or(Place::Nowhere, Place::Upper),
+            (None, None) => self.layer.upper_stat(&path)?.map_or(Side::Nowhere, Side::Upper),
         })
     }
 
     pub(crate) fn child_link(&self, name: &OsStr) -> io::Result<OsString> {
         match self.place(name)? {
-            Place::Upper(_) => self.upper_dir()?.child_link(name),
-            Place::Lower(_) => self.lower()?.ok_or_else(missing)?.child_link(name),
-            Place::Nowhere => Err(missing()),
+            Side::Upper(_) => self.upper_dir()?.child_link(name),
+            Side::Lower(_) => self.lower()?.ok_or_else(missing)?.child_link(name),
+            Side::Nowhere => Err(missing()),
         }
     }
 
     pub(crate) fn spelling(&self, name: &OsStr) -> Option<OsString> {
         match self.place(name).ok()? {
-            Place::Upper(_) => self.upper_dir().ok()?.spelling(name),
-            Place::Lower(_) => self.lower().ok()??.spelling(name),
-            Place::Nowhere => None,
+            Side::Upper(_) => self.upper_dir().ok()?.spelling(name),
+            Side::Lower(_) => self.lower().ok()??.spelling(name),
+            Side::Nowhere => None,
         }
     }
 

@@ -52,7 +52,7 @@ enum LineState {
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Sum {
+struct Checksum {
     sum: String,
 }
 
@@ -88,7 +88,7 @@ pub(super) fn write(steps: &Steps<'_>) -> Option<Vec<u8>> {
     for step in &steps.list {
         text.push_str(&line_of(&IntentLine::of(step)?)?);
     }
-    let sum = Sum { sum: Revision::of(text.as_bytes()).to_string() };
+    let sum = Checksum { sum: Revision::of(text.as_bytes()).to_string() };
     text.push_str(&line_of(&sum)?);
     Some(text.into_bytes())
 }
@@ -108,7 +108,7 @@ pub(super) fn read(bytes: &[u8], id: u64, roots: &[Arc<Root>]) -> Result<Steps<'
         return Err(Unusable::Foreign);
     }
     let end = text.trim_end_matches('\n').rfind('\n').ok_or(damaged("it is cut"))? + 1;
-    let sum: Sum = serde_json::from_str(&text[end..]).map_err(|_| damaged("it is cut"))?;
+    let sum: Checksum = serde_json::from_str(&text[end..]).map_err(|_| damaged("it is cut"))?;
     if sum.sum != Revision::of(&bytes[..end]).to_string() {
         return Err(damaged("its hash is another one"));
     }

@@ -1,7 +1,7 @@
 //! Recognises a linked worktree of git by the `.git` file in its top directory, which names `<common>/worktrees/ID`
 //! (gitrepository-layout(5)): another checkout of a repository, with the same files once more.
 //!
-//! Decided by the letters of that path alone, as the repository may be outside of every root. That of a submodule is in
+//! Decided lexically by that path alone, as the repository may be outside of every root. That of a submodule is in
 //! `<common>/modules/` and begins no other checkout, even inside a worktree; nor does a repository that was made with
 //! `--separate-git-dir`.
 //!

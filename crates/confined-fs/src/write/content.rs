@@ -226,7 +226,7 @@ impl<'n> NewContent<'n> {
     }
 
     /// The bytes that tools show.
-    pub fn shown(&self) -> &[u8] {
+    pub fn shown_bytes(&self) -> &[u8] {
         self.shown.as_deref().unwrap_or(&self.real)
     }
 

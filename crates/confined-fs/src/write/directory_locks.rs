@@ -66,7 +66,7 @@ enum LockState {
 }
 
 /// The next action of a call that wants a directory.
-enum Turn {
+enum Next {
     /// Another call of this process has the lock, and this one has it now, too.
     Joined,
     /// Ask the system; the entry is [`LockState::InSystemCall`] until then.
@@ -140,9 +140,9 @@ impl DirectoryLocks {
             }
             let mut is_elsewhere = false;
             match table.turn(identity, &path) {
-                Turn::Joined => return Ok(lock()),
-                Turn::Busy => {}
-                Turn::Ask => {
+                Next::Joined => return Ok(lock()),
+                Next::Busy => {}
+                Next::Ask => {
                     drop(table);
                     let answer = dir.try_lock();
                     table = this.table();
@@ -187,20 +187,20 @@ impl DirectoryLocks {
 impl LockTable {
     /// Joins another call of this process where that is fair, and where locks on paths keep the two apart: a bind
     /// mount gives one directory two paths.
-    fn turn(&mut self, identity: Identity, path: &Path) -> Turn {
+    fn turn(&mut self, identity: Identity, path: &Path) -> Next {
         match self.entries.get_mut(&identity) {
             Some(LockState::Held { path: held, calls, since, shared, .. })
                 if held == path && since.elapsed() < SHARED_FOR =>
             {
                 (*calls, *shared) = (*calls + 1, true);
-                return Turn::Joined;
+                return Next::Joined;
             }
             Some(LockState::YieldedUntil(until)) if *until <= Instant::now() => {}
-            Some(LockState::Held { .. } | LockState::InSystemCall | LockState::YieldedUntil(_)) => return Turn::Busy,
+            Some(LockState::Held { .. } | LockState::InSystemCall | LockState::YieldedUntil(_)) => return Next::Busy,
             None => {}
         }
         self.entries.insert(identity, LockState::InSystemCall);
-        Turn::Ask
+        Next::Ask
     }
 
     /// Forgets directories that are not locked and whose rest is over.

@@ -275,7 +275,7 @@ const MAX_REMEMBERED: usize = 10_000;
 const TREES: u32 = 6;
 
 /// How long a temporary file must have been left alone to count as stale: ten minutes unless
-/// said otherwise, six times as long for a directory.
+/// set otherwise, six times as long for a directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StaleAfter(pub Duration);
 

@@ -1,4 +1,4 @@
-//! What hostile files cost, and what is said of them: bombs, lies in the list of parts, damage, and any elements at all.
+//! What hostile files cost, and what is reported of them: bombs, lies in the list of parts, damage, and any elements at all.
 
 use std::{cell::Cell, io::Cursor, ops::ControlFlow};
 

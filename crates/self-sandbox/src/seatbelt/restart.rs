@@ -70,12 +70,12 @@ fn start_again(roots: &[GrantedPath<'_>], files: &[PathBuf], folders: &[&Path], 
 
 /// Whether the program starts behind the profile and reaches its directories.
 fn try_out(command: &mut Command) -> Result<(), String> {
-    let Some((status, said)) = failure(command.env(RESTARTED, TRIAL))? else { return Ok(()) };
+    let Some((status, stderr)) = failure(command.env(RESTARTED, TRIAL))? else { return Ok(()) };
     let nested = "the process may already be inside of another sandbox";
-    Err(match (said.is_empty(), said.contains("sandbox_apply")) {
+    Err(match (stderr.is_empty(), stderr.contains("sandbox_apply")) {
         (true, _) => format!("the program does not start behind its profile ({status})"),
-        (false, true) => format!("{nested}: {said}"),
-        (false, false) => format!("the program does not start behind its profile: {said}"),
+        (false, true) => format!("{nested}: {stderr}"),
+        (false, false) => format!("the program does not start behind its profile: {stderr}"),
     })
 }
 
@@ -174,9 +174,9 @@ pub(super) fn real(path: &Path) -> Result<PathBuf, String> {
 pub(super) fn failure(trial: &mut Command) -> Result<Option<(ExitStatus, String)>, String> {
     let tried = trial.stdin(Stdio::null()).output();
     let tried = tried.map_err(|error| format!("{SANDBOX_EXEC} cannot be started: {error}"))?;
-    let said = String::from_utf8_lossy(&tried.stderr);
-    let said = said.lines().next().unwrap_or_default().chars().take(200).collect();
-    Ok((!tried.status.success()).then_some((tried.status, said)))
+    let stderr = String::from_utf8_lossy(&tried.stderr);
+    let stderr = stderr.lines().next().unwrap_or_default().chars().take(200).collect();
+    Ok((!tried.status.success()).then_some((tried.status, stderr)))
 }
 
 /// Builds the command that becomes `program` behind its profile, once that has been tried with a program that does
@@ -197,8 +197,8 @@ pub(crate) fn command_behind_profile(
     let profile = Profile::of_command(&executable, &real_paths(writable)?, network, dyld_support)?.arguments();
     let mut trial = Command::new(SANDBOX_EXEC);
     trial.args(&profile).arg("/usr/bin/true").env_clear();
-    if let Some((status, said)) = failure(&mut trial)? {
-        return Err(format!("no program starts behind its profile ({status}): {said}"));
+    if let Some((status, stderr)) = failure(&mut trial)? {
+        return Err(format!("no program starts behind its profile ({status}): {stderr}"));
     }
     let mut command = Command::new(SANDBOX_EXEC);
     command.args(profile).arg(program);

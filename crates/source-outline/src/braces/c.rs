@@ -7,23 +7,23 @@ use std::ops::ControlFlow;
 
 use super::BraceGrammar;
 use crate::header::{Around, BlockKind, Ending, Header, Named, Opening, Term, Word, find, find_word, text, word};
-use crate::lex_rules::{self, Words};
+use crate::lex_rules::{self, WordSet};
 
 /// C, and headers of either language.
 pub(crate) static C: BraceGrammar = BraceGrammar {
     directives: true,
-    labels: Words("public private protected signals slots"),
+    labels: WordSet("public private protected signals slots"),
     ..BraceGrammar::new(&lex_rules::C, open, end)
 };
 
 /// Words whose parentheses say something about a declaration and name nothing.
-const ATTRIBUTES: Words = Words(
+const ATTRIBUTES: WordSet = WordSet(
     "__attribute__ __attribute __declspec alignas _Alignas __aligned __asm__ __asm asm noexcept throw decltype \
      requires explicit typeof __typeof__ _Pragma __pragma alignof __section __printf __scanf __alloc_size \
      __must_hold __acquires __releases __counted_by",
 );
 /// Words that are not types.
-const STORAGE: Words = Words(
+const STORAGE: WordSet = WordSet(
     "static extern inline virtual constexpr consteval constinit friend typedef register thread_local _Thread_local \
      __inline __inline__ __always_inline noinline __extension__ export mutable explicit _Noreturn volatile __init \
      __exit asmlinkage __visible notrace",
@@ -130,7 +130,7 @@ fn value_at(terms: &[Term<'_>]) -> Option<usize> {
 
 /// The keyword and name of `struct name`, where that is defined and no type of a variable or function.
 fn aggregate<'h>(terms: &[Term<'h>]) -> Option<(&'static str, Option<Word<'h>>)> {
-    let kind_of = |term: &Term<'_>| Words("struct union enum class").value_of(term.text());
+    let kind_of = |term: &Term<'_>| WordSet("struct union enum class").value_of(term.text());
     let at = terms.iter().position(|term| kind_of(term).is_some())?;
     if !terms[..at].iter().all(|term| STORAGE.contains(term.text())) {
         return None;
@@ -210,12 +210,12 @@ fn variable(header: &Header<'_>, terms: &[Term<'_>]) -> Option<Named> {
 }
 
 /// Words before a name in parentheses that make it no definition.
-const CONTROL: Words = Words(
+const CONTROL: WordSet = WordSet(
     "if while for switch return sizeof else do case catch goto new delete throw static_assert _Static_assert \
      defined co_await co_return",
 );
 /// The macros that define system calls, whose kind says that the name lacks its `sys_`.
-const SYSCALLS: Words = Words(
+const SYSCALLS: WordSet = WordSet(
     "SYSCALL_DEFINE0 SYSCALL_DEFINE1 SYSCALL_DEFINE2 SYSCALL_DEFINE3 SYSCALL_DEFINE4 SYSCALL_DEFINE5 SYSCALL_DEFINE6",
 );
 

@@ -2,12 +2,12 @@
 
 use super::BraceGrammar;
 use crate::header::{Around, BlockKind, Ending, Header, Named, Opening, Term, text, word};
-use crate::lex_rules::{self, Words};
+use crate::lex_rules::{self, WordSet};
 
 pub(crate) static GO: BraceGrammar =
     BraceGrammar { newline_ends: true, groups: KEYWORDS, ..BraceGrammar::new(&lex_rules::GO, open, end) };
 
-const KEYWORDS: Words = Words("type const var");
+const KEYWORDS: WordSet = WordSet("type const var");
 
 fn open(header: &Header<'_>, around: Around<'_>) -> Opening {
     let last = header.word(header.tokens.len().wrapping_sub(1));

@@ -2,15 +2,15 @@
 
 use super::BraceGrammar;
 use crate::header::{Around, BlockKind, Ending, Header, Named, Opening, Term, find, find_word, word};
-use crate::lex_rules::{self, Words};
+use crate::lex_rules::{self, WordSet};
 
 pub(crate) static JAVA: BraceGrammar = BraceGrammar::new(&lex_rules::JAVA, open, end);
 pub(crate) static CSHARP: BraceGrammar = BraceGrammar::new(&lex_rules::CSHARP, open, end);
 pub(crate) static DART: BraceGrammar =
     BraceGrammar { outer_functions: true, ..BraceGrammar::new(&lex_rules::DART, open, end) };
 
-const TYPES: Words = Words("class interface enum record struct namespace mixin extension trait");
-const CONTROL: Words = Words(
+const TYPES: WordSet = WordSet("class interface enum record struct namespace mixin extension trait");
+const CONTROL: WordSet = WordSet(
     "if for foreach while switch catch synchronized using lock fixed return new throw else do try assert await \
      yield case when checked unchecked",
 );

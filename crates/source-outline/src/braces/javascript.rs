@@ -2,17 +2,17 @@
 
 use super::BraceGrammar;
 use crate::header::{Around, BlockKind, Ending, Header, Named, Opening, Term, find, find_word, text, word};
-use crate::lex_rules::{self, Words};
+use crate::lex_rules::{self, WordSet};
 
 pub(crate) static JAVASCRIPT: BraceGrammar =
     BraceGrammar { newline_ends: true, ..BraceGrammar::new(&lex_rules::JAVASCRIPT, open, end) };
 
 /// Words before parentheses that name no method, though others of the language may.
-const CONTROL: Words = Words("if for while switch function await typeof super");
-const MODIFIERS: Words =
-    Words("async static get set public private protected override readonly abstract declare accessor export default");
-const TYPES: Words = Words("class interface enum namespace module type");
-const VARIABLES: Words = Words("const let var");
+const CONTROL: WordSet = WordSet("if for while switch function await typeof super");
+const MODIFIERS: WordSet =
+    WordSet("async static get set public private protected override readonly abstract declare accessor export default");
+const TYPES: WordSet = WordSet("class interface enum namespace module type");
+const VARIABLES: WordSet = WordSet("const let var");
 
 fn open(header: &Header<'_>, around: Around<'_>) -> Opening {
     let inner = header.innermost(around.open);
@@ -42,7 +42,7 @@ fn open(header: &Header<'_>, around: Around<'_>) -> Opening {
     if is_arrow_type {
         return continued;
     }
-    let is_declared = last.is_some_and(|last| Words("const let var import export").contains(last.text()));
+    let is_declared = last.is_some_and(|last| WordSet("const let var import export").contains(last.text()));
     let is_value = match last {
         Some(Term::Sign(b'=' | b'(' | b'[' | b',' | b':' | b'?') | Term::Operator) => true,
         Some(Term::Word(word)) => is_declared || matches!(word.text, "return" | "default"),

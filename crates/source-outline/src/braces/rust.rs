@@ -2,12 +2,12 @@
 
 use super::BraceGrammar;
 use crate::header::{Around, BlockKind, Ending, Header, Named, Opening, Term, find_word, text, word};
-use crate::lex_rules::{self, Words};
+use crate::lex_rules::{self, WordSet};
 
 pub(crate) static RUST: BraceGrammar = BraceGrammar::new(&lex_rules::RUST, open, end);
 
-const MODIFIERS: Words = Words("pub async unsafe extern default safe const auto");
-const KEYWORDS: Words = Words("fn struct enum union trait impl mod type const static macro_rules=macro macro");
+const MODIFIERS: WordSet = WordSet("pub async unsafe extern default safe const auto");
+const KEYWORDS: WordSet = WordSet("fn struct enum union trait impl mod type const static macro_rules=macro macro");
 
 fn open(header: &Header<'_>, around: Around<'_>) -> Opening {
     if header.is_sign(header.tokens.len().wrapping_sub(1), b'<') {

@@ -1,7 +1,7 @@
 //! Definitions of languages that have no keyword for them, by a look at one line.
 
 use crate::keyword_grammar::{LexedLine, MERGED};
-use crate::{header::Named, lex_rules::Words};
+use crate::{header::Named, lex_rules::WordSet};
 
 fn named(line: &LexedLine<'_>, kind: &'static str, at: usize) -> Option<Named> {
     Some(Named::new(kind, line.name(at)?, line.number))
@@ -47,7 +47,7 @@ pub(super) fn shell_function(line: &LexedLine<'_>) -> Option<Named> {
 
 /// `resource "aws_instance" "web" {`
 pub(super) fn terraform_block(line: &LexedLine<'_>) -> Option<Named> {
-    const BLOCKS: Words = Words("resource data module variable output provider locals terraform job group task");
+    const BLOCKS: WordSet = WordSet("resource data module variable output provider locals terraform job group task");
     let kind = BLOCKS.value_of(line.at(0))?;
     let last = line.lexemes.len().checked_sub(1)?;
     if line.indent > 0 || line.at(last) != "{" {
@@ -70,7 +70,7 @@ pub(super) fn r_function(line: &LexedLine<'_>) -> Option<Named> {
 
 /// A function or macro of `CMake`: `function(add_tests name)`.
 pub(super) fn cmake_function(line: &LexedLine<'_>) -> Option<Named> {
-    let kind = Words("function macro").value_of(&line.at(0).to_ascii_lowercase())?;
+    let kind = WordSet("function macro").value_of(&line.at(0).to_ascii_lowercase())?;
     (line.at(1) == "(").then(|| named(line, kind, 2))?
 }
 
@@ -83,7 +83,7 @@ pub(super) fn powershell_function(line: &LexedLine<'_>) -> Option<Named> {
 
 /// `(defun name …)`, `(define (name …) …)`
 pub(super) fn lisp_definition(line: &LexedLine<'_>) -> Option<Named> {
-    const KINDS: Words = Words(
+    const KINDS: WordSet = WordSet(
         "defun defmacro defn defn- def define defvar defconst defcustom defclass defmethod defgeneric \
          defstruct defprotocol defrecord deftype defmulti deftest define-syntax cl-defun defparameter ns \
          defpackage define-minor-mode defface defsubst",
@@ -102,7 +102,7 @@ pub(super) fn lisp_definition(line: &LexedLine<'_>) -> Option<Named> {
 
 /// `load path = …`, and its signature as a prototype.
 pub(super) fn haskell_equation(line: &LexedLine<'_>) -> Option<Named> {
-    const KEYWORDS: Words = Words(
+    const KEYWORDS: WordSet = WordSet(
         "import module data newtype class instance type deriving infixl infixr infix foreign where let in if then else \
          case of do default",
     );
@@ -138,7 +138,7 @@ pub(super) fn erlang_function(line: &LexedLine<'_>) -> Option<Named> {
         return None;
     }
     if line.at(0) == "-"
-        && let Some(kind) = Words("record define type opaque=type").value_of(line.at(1))
+        && let Some(kind) = WordSet("record define type opaque=type").value_of(line.at(1))
     {
         return named(line, kind, if line.at(2) == "(" { 3 } else { 2 });
     }

@@ -4,7 +4,7 @@
 //! ends here where the last of them would end it; any other ends with its line, whatever quotes and backslashes it holds,
 //! so that they cannot be told from the lines after it. What is no entry, section or comment is masked whole.
 
-use super::span::{Place, Span, TextLine, closing_quote, skip_blanks, text_lines, trim_blanks};
+use super::span::{Slot, Span, TextLine, closing_quote, skip_blanks, text_lines, trim_blanks};
 
 /// Which program reads the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,7 +49,7 @@ pub(super) fn scan(body: &[u8], dialect: LineDialect) -> Option<Vec<Span>> {
         let is_indented = first > line.start;
         if dialect == LineDialect::Ini && is_indented && (before.entry.is_some() || before.is_run) {
             let name = before.entry.clone().unwrap_or_default();
-            continued(&mut spans, &mut before, Span::bare(first..line.end, name).at(Place::Continuation));
+            continued(&mut spans, &mut before, Span::bare(first..line.end, name).at(Slot::Continuation));
             continue;
         }
         if body[first] == b'#' || dialect == LineDialect::Ini && body[first] == b';' {
@@ -74,7 +74,7 @@ pub(super) fn scan(body: &[u8], dialect: LineDialect) -> Option<Vec<Span>> {
         } else {
             let end = key_end(body, first, line.end)?;
             before = Before { entry: None, value: before.value.filter(|_| before.is_run), is_run: true };
-            continued(&mut spans, &mut before, Span::bare(first..end, "line").at(Place::Line));
+            continued(&mut spans, &mut before, Span::bare(first..end, "line").at(Slot::Line));
             at = after(body, end, at);
         }
     }
@@ -105,7 +105,7 @@ fn comment(body: &[u8], first: usize, end: usize) -> Option<Span> {
         let is_capital = |byte: &u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || *byte == b'_';
         entry.name.as_bytes().iter().all(is_capital) && entry.value < end && body[entry.separator] == b'='
     });
-    Some(was_entry.map_or(whole, |entry| Span::bare(entry.value..end, entry.name).at(Place::OldEntry)))
+    Some(was_entry.map_or(whole, |entry| Span::bare(entry.value..end, entry.name).at(Slot::OldEntry)))
 }
 
 /// Whether the line is `[name]`, with a name that is shown.

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::sentinel::OPENER;
-use super::span::{Place, Span, TextLine, closing_quote, text_lines};
+use super::span::{Slot, Span, TextLine, closing_quote, text_lines};
 
 /// The values in the fields of one line; `None` where they are not what they should be.
 type Fields = fn(&[u8], &[Range<usize>]) -> Option<Vec<Span>>;
@@ -21,7 +21,7 @@ pub(super) fn colons(body: &[u8], of_line: Fields) -> Vec<Span> {
                 return Vec::from_iter(Span::comment(body, first, line.end));
             }
             let fields = fields(body, first, line.end);
-            of_line(body, &fields).unwrap_or_else(|| vec![Span::bare(first..line.end, "line").at(Place::Line)])
+            of_line(body, &fields).unwrap_or_else(|| vec![Span::bare(first..line.end, "line").at(Slot::Line)])
         })
         .collect()
 }
@@ -32,17 +32,17 @@ pub(super) fn pgpass(body: &[u8], fields: &[Range<usize>]) -> Option<Vec<Span>> 
     let [host, port, database, user, password, ..] = fields else { return None };
     let rest = password.start..fields.last()?.end;
     let are_shown = [host, port, database].into_iter().all(|field| is_shown(&body[field.clone()]));
-    are_shown.then(|| named([(user, "user", Place::User), (&rest, "password", Place::Value)]))
+    are_shown.then(|| named([(user, "user", Slot::User), (&rest, "password", Slot::Value)]))
 }
 
 /// `user:hash`, and more fields in a digest file.
 pub(super) fn htpasswd(body: &[u8], fields: &[Range<usize>]) -> Option<Vec<Span>> {
     let [user, hash, ..] = fields else { return None };
     let rest = hash.start..fields.last()?.end;
-    is_shown(&body[user.clone()]).then(|| named([(&rest, "password", Place::Value)]))
+    is_shown(&body[user.clone()]).then(|| named([(&rest, "password", Slot::Value)]))
 }
 
-fn named<const N: usize>(fields: [(&Range<usize>, &str, Place); N]) -> Vec<Span> {
+fn named<const N: usize>(fields: [(&Range<usize>, &str, Slot); N]) -> Vec<Span> {
     let fields = fields.into_iter().filter(|(field, ..)| !field.is_empty());
     fields.map(|(field, name, place)| Span::bare(field.clone(), name).at(place)).collect()
 }
@@ -72,12 +72,12 @@ fn fields(body: &[u8], first: usize, end: usize) -> Vec<Range<usize>> {
 
 /// The values of the text: all words but the names of the entries and of the machines. `None` where a quote is open.
 pub(super) fn netrc(body: &[u8]) -> Option<Vec<Span>> {
-    let (mut spans, mut at, mut place) = (Vec::new(), 0, Place::Word);
+    let (mut spans, mut at, mut place) = (Vec::new(), 0, Slot::Word);
     loop {
         let word = next_word(body, at)?;
         let text = &body[word.clone()];
         at = word.end;
-        let is_machine = std::mem::replace(&mut place, Place::Word) == Place::Machine;
+        let is_machine = std::mem::replace(&mut place, Slot::Word) == Slot::Machine;
         match text {
             b"" => return Some(spans),
             b"default" => {}
@@ -86,7 +86,7 @@ pub(super) fn netrc(body: &[u8]) -> Option<Vec<Span>> {
                 if is_host(&body[name.clone()]) {
                     at = name.end;
                 } else {
-                    place = Place::Machine;
+                    place = Slot::Machine;
                 }
             }
             b"login" | b"account" | b"password" => {
@@ -102,7 +102,7 @@ pub(super) fn netrc(body: &[u8]) -> Option<Vec<Span>> {
                 let end = empty.map_or(body.len(), |line| line.start);
                 let rest = body[at..end].iter().position(|byte| !byte.is_ascii_whitespace());
                 let last = at + body[at..end].trim_ascii_end().len();
-                spans.extend(rest.map(|rest| Span::bare(at + rest..last, "macdef").at(Place::Macro)));
+                spans.extend(rest.map(|rest| Span::bare(at + rest..last, "macdef").at(Slot::Macro)));
                 at = end;
             }
             _ if text[0] == b'#' => {
@@ -110,7 +110,7 @@ pub(super) fn netrc(body: &[u8]) -> Option<Vec<Span>> {
                 spans.extend(Span::comment(body, word.start, at));
             }
             _ => {
-                let place = if is_machine { Place::Machine } else { Place::Word };
+                let place = if is_machine { Slot::Machine } else { Slot::Word };
                 spans.push(Span::bare(word, "word").at(place));
             }
         }

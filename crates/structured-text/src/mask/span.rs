@@ -5,7 +5,7 @@ use std::ops::Range;
 /// Where a format has a value. Any value of such a place is read as one in every other place that takes it: what is read
 /// of a text never depends on which values are in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum Slot {
     /// The value after a name.
     Value,
     /// Lines that are no entries.
@@ -39,7 +39,7 @@ pub(crate) enum YamlParent {
     Line,
 }
 
-impl Place {
+impl Slot {
     /// Whether every value of a place `from` is one here.
     pub(crate) fn takes(self, from: Self) -> bool {
         match (self, from) {
@@ -60,21 +60,21 @@ pub(crate) struct Span {
     pub(crate) name: String,
     /// Whether its sentinel is shown in quotes, so that the text stays what its format is.
     pub(crate) quoted: bool,
-    pub(crate) place: Place,
+    pub(crate) place: Slot,
 }
 
 impl Span {
     pub(crate) fn bare(range: Range<usize>, name: impl Into<String>) -> Self {
-        Self { range, name: name.into(), quoted: false, place: Place::Value }
+        Self { range, name: name.into(), quoted: false, place: Slot::Value }
     }
 
     /// The text of a comment after its mark; `None` if it has none.
     pub(crate) fn comment(body: &[u8], mark: usize, end: usize) -> Option<Self> {
         let text = skip_blanks(body, mark + 1, end);
-        (text < end).then(|| Self::bare(text..end, "comment").at(Place::Comment))
+        (text < end).then(|| Self::bare(text..end, "comment").at(Slot::Comment))
     }
 
-    pub(crate) fn at(self, place: Place) -> Self {
+    pub(crate) fn at(self, place: Slot) -> Self {
         Self { place, ..self }
     }
 

@@ -136,8 +136,8 @@ impl CellSource {
         let mut first = 0;
         let mut rest = new;
         while first < self.pieces.len() && piece(first).ends_with('\n') {
-            let Some(behind) = rest.strip_prefix(piece(first)) else { break };
-            (rest, first) = (behind, first + 1);
+            let Some(after) = rest.strip_prefix(piece(first)) else { break };
+            (rest, first) = (after, first + 1);
         }
         let mut last = self.pieces.len();
         while last > first {

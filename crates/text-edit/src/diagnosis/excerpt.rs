@@ -95,7 +95,7 @@ fn chosen(search: &Search<'_>, block: &Range<usize>, focus: &[Range<usize>]) -> 
     chosen
 }
 
-/// A part of a line, said to be one.
+/// A part of a line, marked as one.
 fn part(search: &Search<'_>, part: &Part) -> Option<String> {
     let line = search.lines()[part.line];
     // Where the change takes more than can be shown, the first of what differs is shown.
@@ -202,7 +202,7 @@ pub fn neighbours(text: &str, old: &str, places: &[Location]) -> String {
         if index > 0 && places[index - 1].line == place.line {
             continue;
         }
-        let shown = neighbourhood.shown(place);
+        let shown = neighbourhood.render(place);
         // Of a very long line only the place is named.
         let shown = if shown.len() > MAX_BYTES / 3 { format!("line {}: {}\n", place.line, place.text) } else { shown };
         if index == MAX_SHOWN || listed.len() + shown.len() > MAX_BYTES {
@@ -223,7 +223,7 @@ struct Neighbourhood<'t> {
 }
 
 impl Neighbourhood<'_> {
-    fn shown(&self, place: &Location) -> String {
+    fn render(&self, place: &Location) -> String {
         let block = place.line - 1..(place.line - 1 + self.count).min(self.lines.len());
         if self.places.iter().filter(|other| other.line == place.line).count() > 1 {
             let shown = self.numbered(block);
@@ -273,8 +273,8 @@ impl Neighbourhood<'_> {
     fn around(&self, place: &Location, above: usize, below: usize) -> Option<Vec<&str>> {
         let (start, end) = (place.line - 1, place.line - 1 + self.count);
         let before = self.lines.get(start.checked_sub(above)?..start)?;
-        let behind = self.lines.get(end..end + below)?;
-        Some(before.iter().chain(behind).map(|line| line.content(self.text).trim()).collect())
+        let after = self.lines.get(end..end + below)?;
+        Some(before.iter().chain(after).map(|line| line.content(self.text).trim()).collect())
     }
 
     fn numbered(&self, lines: Range<usize>) -> String {
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_behind_and_on_both_sides_are_tried_as_well() {
+    fn lines_after_and_on_both_sides_are_tried_as_well() {
         let listed = listed("{\n  x\n  a\n}\n{\n  x\n  b\n}\n", "  x\n");
         assert!(listed.contains("line 2, unique with line 3 after it:\n2\t  x\n3\t  a\n"), "{listed}");
     }

@@ -211,12 +211,12 @@ impl HunkCandidates {
 
     /// Takes the place that the number says, shifted as the hunks around are.
     fn narrow_by_number(&mut self, text: &PatchedText<'_>, hunk: &PatchHunk<'_>, shifts: [Option<isize>; 2]) {
-        let Some(said) = number(hunk).filter(|_| !self.is_contradicted) else { return };
+        let Some(numbered) = number(hunk).filter(|_| !self.is_contradicted) else { return };
         let old = old_lines(hunk, self.used);
         let is_place = |line: &usize| {
             self.places.lines.contains(line) || self.places.more && !hunk.lacks_blanks() && text.is_at(&old, *line)
         };
-        let shifted = |shift: isize| said.checked_add_signed(shift).filter(is_place);
+        let shifted = |shift: isize| numbered.checked_add_signed(shift).filter(is_place);
         let mut lines: Vec<usize> = shifts.into_iter().flatten().filter_map(shifted).collect();
         lines.dedup();
         if lines.len() == 1 {
@@ -359,8 +359,8 @@ fn by_numbers(text: &PatchedText<'_>, all: &mut [PlacedHunk<'_>]) {
 fn loose(text: &PatchedText<'_>, all: &mut [PlacedHunk<'_>]) {
     let shifts = shifts(all);
     for ((hunk, one), [before, after]) in all.iter_mut().zip(shifts) {
-        let (true, Some(said), false) = (one.is_loose, number(hunk), hunk.at_end) else { continue };
-        let moved = |shift: isize| said.checked_add_signed(shift).filter(|line| *line <= text.lines.len());
+        let (true, Some(numbered), false) = (one.is_loose, number(hunk), hunk.at_end) else { continue };
+        let moved = |shift: isize| numbered.checked_add_signed(shift).filter(|line| *line <= text.lines.len());
         let mut lines: Vec<usize> = [before, after].into_iter().flatten().filter_map(moved).collect();
         lines.sort_unstable();
         lines.dedup();

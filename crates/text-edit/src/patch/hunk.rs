@@ -26,17 +26,17 @@ impl<'p> HunkHeader<'p> {
             return Some(Self::default());
         }
         let rest = rest.strip_prefix(' ')?;
-        let said = |text: &'p str| Some(text.trim()).filter(|text| !text.is_empty());
-        let (within, behind) = rest.split_once("@@").unwrap_or((rest, ""));
+        let not_empty = |text: &'p str| Some(text.trim()).filter(|text| !text.is_empty());
+        let (within, after) = rest.split_once("@@").unwrap_or((rest, ""));
         let within = within.trim();
         if let Some(numbers) = Self::numbers(within) {
-            return Some(Self { heading: said(behind), ..numbers });
+            return Some(Self { heading: not_empty(after), ..numbers });
         }
         // `@@ ... @@ fn f()`: nothing but dots where the numbers would be.
         if within.chars().all(|one| matches!(one, '.' | '…' | ' ' | '-' | '+')) && rest.contains("@@") {
-            return Some(Self { heading: said(behind), ..Self::default() });
+            return Some(Self { heading: not_empty(after), ..Self::default() });
         }
-        Some(Self { context: said(rest.trim_end().strip_suffix("@@").unwrap_or(rest)), ..Self::default() })
+        Some(Self { context: not_empty(rest.trim_end().strip_suffix("@@").unwrap_or(rest)), ..Self::default() })
     }
 
     /// `-12,3 +12,4`, with the counts and with `...` for what is left out.

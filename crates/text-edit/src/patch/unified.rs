@@ -105,9 +105,9 @@ fn check_end(read: &mut ReadHunk<'_>, (lines, end): (&[&str], TextEnd), is_by_gi
 
 /// The advice on a patch that ends too early.
 const CUT: &str =
-    "send the whole patch again, in several calls if it is long; if that is all of it, correct the numbers behind `@@`";
+    "send the whole patch again, in several calls if it is long; if that is all of it, correct the numbers after `@@`";
 
-const UNENDED: &str = "send the whole patch again, in several calls if it is long; if that is all of it, put a line end behind its last line";
+const UNENDED: &str = "send the whole patch again, in several calls if it is long; if that is all of it, put a line end after its last line";
 
 /// Beginnings of the lines around hunks. The other lines of git's headers are missed where they are cut.
 const HEADERS: [&str; 6] = ["diff --git ", "index ", "--- ", "+++ ", "@@ ", "\\ No newline at end of file"];
@@ -186,10 +186,10 @@ mod tests {
     fn a_patch_that_was_cut_within_a_line_or_between_headers_is_refused() {
         for at in 1..WHOLE.len() {
             let (text, rest) = WHOLE.split_at(at);
-            let is_behind_hunk = |rest: &str| ["diff --git ", "@@ "].iter().any(|next| rest.starts_with(next));
+            let is_after_hunk = |rest: &str| ["diff --git ", "@@ "].iter().any(|next| rest.starts_with(next));
             // Nothing shows that anything is missing.
             let is_unseen = text.trim_end().ends_with("new file mode 100644") || rest.starts_with("\\ No");
-            if is_unseen || is_behind_hunk(rest.trim_start_matches('\n')) {
+            if is_unseen || is_after_hunk(rest.trim_start_matches('\n')) {
                 continue;
             }
             let Ok(patch) = Patch::parse(text) else { continue };

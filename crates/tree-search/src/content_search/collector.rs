@@ -63,7 +63,7 @@ pub(super) struct FileMatches {
 
 impl FileMatches {
     /// Without lines where no match is to be shown.
-    pub(super) fn shown(self, limits: FileLimits) -> Self {
+    pub(super) fn without_hidden_lines(self, limits: FileLimits) -> Self {
         if self.matches > limits.skip { self } else { Self { lines: Vec::new(), bytes: 0, ..self } }
     }
 }
