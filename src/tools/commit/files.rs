@@ -357,7 +357,7 @@ fn keep_all(cx: &CallContext, transaction: &Transaction<'_>) -> Result<(bool, Ve
     Ok((is_kept, notes))
 }
 
-/// An error after which everything is as it was, which its text adds.
+/// An error after which everything is as it was, as its text says.
 fn none_changed(changes: usize, error: ToolError) -> ToolError {
     if changes > 1 { error.followed_by("; none of the files of this call was changed") } else { error }
 }

@@ -106,7 +106,7 @@ impl StateDir {
         }
     }
 
-    /// Why this name could not be opened, named as a link: a system calls it a loop, or no folder.
+    /// Why this name could not be opened, in the terms of a link: a system calls it a loop, or no folder.
     fn plainer(&self, name: &str, error: io::Error) -> io::Error {
         let is_link =
             bare(name).and_then(|name| self.dir.child_stat(name)).is_ok_and(|stat| stat.kind == FileKind::Symlink);
