@@ -43,7 +43,6 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::program::is_wine;
 use world::World;
 
 /// What keeps the model from the disk.
@@ -142,11 +141,7 @@ fn every_tool(name: &str, path: &str, expect: &Expect) -> Vec<Case> {
 
 /// Runs the cases of a family with `barrier` and reports every one that succeeded.
 fn run(barrier: Barrier, family: &str) {
-    let mut cases = families_of(family);
-    if is_wine() && family == "worktrees" {
-        // As every tool is tried on each path, and Wine takes 50 ms for each: other tools on other paths.
-        cases = cases.into_iter().step_by(3).collect();
-    }
+    let cases = families_of(family);
     let mut world = match family {
         "worktrees" => World::arranged(barrier, &[], checkouts::build),
         _ => World::new(barrier),
