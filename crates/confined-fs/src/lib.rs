@@ -42,7 +42,7 @@
 //! | What makes several changes all or none? | `transaction` |
 //! | Where do staged changes go? | `stage`, below `dir` |
 //! | Where is what outlives the process? | `state` |
-//! | What may the process do at all? | `confine`, with the crate [`self_sandbox`] |
+//! | What may the process do at all? | `workspace/confine`, with the crate [`self_sandbox`] |
 //! | How is a refusal worded? | `error`, `limits` |
 //!
 //! Limits: hard links inside a root are not looked through, since package managers depend on them, and a process of the
@@ -52,7 +52,6 @@
 
 #![expect(clippy::disallowed_types, reason = "this layer is the one that opens files")]
 
-mod confine;
 mod dir;
 mod disk_rules;
 mod error;
@@ -83,7 +82,6 @@ use root::Roots;
 use workspace::Shared;
 
 pub use beneath::{FileKind, Stat, StatFacts, random_bytes, read_some};
-pub use confine::restart_confined;
 pub use error::{AccessError, AccessErrorKind, PathError};
 pub use limits::{Limit, prepare_process};
 pub use open::{FileStart, OpenFile, Snapshot, Visibility};
@@ -106,7 +104,7 @@ pub use walk::{
     TreeListing, VerifiedListing, VerifiedName, WalkOptions, WalkReport,
 };
 pub use watch::{Changes, DiskWatcher, NameEvent, OnEvent, PathWatch, Unwatchable, WatchedEntry, Watcher, watch_limit};
-pub use workspace::{Opened, Workspace, WorkspaceOptions};
+pub use workspace::{Opened, Workspace, WorkspaceOptions, restart_confined};
 pub use write::{
     Approval, Base, Committed, FileLock, HashedBytes, HostFile, NewContent, NewDirectory, PreviousFile, StaleAfter,
     WaitLimit, WritablePath, WriteGuard, closing_late, host_directory, host_path_exists,

@@ -2,6 +2,7 @@
 //!
 //! Those of one folder alone are there: `open`, `path`, `stage`, `transaction`, `tree`, `watch`.
 
+mod confine;
 mod shared;
 
 use std::path::{Path, PathBuf};
@@ -14,6 +15,7 @@ use crate::{
     WritablePath, masked_file, path, walk, write,
 };
 
+pub use confine::restart_confined;
 pub(super) use shared::Shared;
 pub use shared::{Opened, Workspace, WorkspaceOptions};
 

@@ -47,8 +47,6 @@ mod strategy;
 mod typography;
 
 #[cfg(test)]
-mod properties;
-#[cfg(test)]
 mod testing;
 #[cfg(test)]
 mod tests;

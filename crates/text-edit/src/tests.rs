@@ -1,6 +1,7 @@
 //! Tests of the ladder as a whole.
 
 mod damages;
+mod properties;
 
 use proptest::prelude::{Strategy as Generator, any, prop, prop_assert, prop_assert_eq, proptest};
 

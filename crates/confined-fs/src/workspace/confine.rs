@@ -1,15 +1,15 @@
-//! What the kernel's sandbox is told of the roots.
+//! The roots and folders that the kernel's sandbox grants to the process.
 
 use std::path::{Path, PathBuf};
 
 use self_sandbox::{Confine, ConfineReport, GrantedDirectory, GrantedPath, Restart, SystemProfile};
 
-use super::{Access, RootSpec, Workspace};
+use crate::{Access, RootSpec, Workspace};
 
 impl Workspace {
     /// Confines the process to the roots, with their rights, and to `folders` (for state and audit): see
     /// [`self_sandbox::confine`]. Call it before any other thread starts, and once those folders exist (see
-    /// [`StateDir::open`](super::StateDir::open), [`AppendLog::open`](super::AppendLog::open)).
+    /// [`StateDir::open`](crate::StateDir::open), [`AppendLog::open`](crate::AppendLog::open)).
     pub fn confine(&self, how: Confine, folders: &[&Path], profile: &SystemProfile) -> Result<ConfineReport, String> {
         let roots = self.shared.roots.list();
         let granted = roots.iter().filter_map(|root| {
@@ -20,7 +20,7 @@ impl Workspace {
         let report = self_sandbox::confine(&granted.collect::<Vec<_>>(), how, folders, profile)?;
         // Other sandboxes go by path, not by what is there.
         if cfg!(target_os = "linux") && report.enforced {
-            roots.iter().filter_map(|root| root.optional.as_ref()).for_each(super::root::OptionalRoot::sandboxed);
+            roots.iter().filter_map(|root| root.optional.as_ref()).for_each(crate::root::OptionalRoot::sandboxed);
         }
         Ok(report)
     }
@@ -38,7 +38,7 @@ pub fn restart_confined(
     if cfg!(target_os = "macos") && how != Confine::Off {
         // Nothing may be made outside of them later. What is wrong with one is reported when it is opened for use.
         for folder in folders {
-            let _ = super::StateDir::open(folder);
+            let _ = crate::StateDir::open(folder);
         }
     }
     let granted = roots.iter().map(|root| GrantedPath {

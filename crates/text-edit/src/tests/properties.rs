@@ -2,7 +2,7 @@
 
 use proptest::prelude::{Strategy as Generator, any, prop, prop_assert_eq, proptest};
 
-use super::testing;
+use crate::testing;
 
 /// A line of a file: its level of indentation, and what it says.
 type Row = (usize, String);
