@@ -8,7 +8,7 @@ use std::{path::Path, sync::LazyLock};
 use super::{Rule, fold};
 
 /// [Rules](Rule::all), and where they come from: the vendor's documentation, or an advisory.
-struct Row(&'static str, #[cfg_attr(not(test), expect(dead_code, reason = "human-readable"))] &'static str);
+struct Row(&'static str, #[cfg_attr(not(test), expect(dead_code, reason = "says why the row is there"))] &'static str);
 
 /// The rules of the list.
 pub(super) fn rules() -> impl Iterator<Item = Rule> {
