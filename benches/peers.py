@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How a file server answers a few ordinary and a few hostile requests.
 
-The facts of the comparison in the README. Works with any stdio server; WS is a new workspace that the
+The facts of the comparison in docs/why.md. Works with any stdio server; WS is a new workspace that the
 script creates:
 
     benches/peers.py target/release/rootbound WS

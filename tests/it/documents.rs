@@ -1,4 +1,4 @@
-//! Links of the documents lead to existing files and symbols, and actions are pinned.
+//! Links of the documents lead to existing files and symbols, figures are in one place, and actions are pinned.
 
 use std::{
     fs,
@@ -67,6 +67,70 @@ fn links_of_documents_lead_to_files_with_what_they_name() {
     }
     assert!(complaints.is_empty(), "\n{}", complaints.join("\n"));
     assert!(seen > 40, "{seen} links");
+}
+
+/// The cells of each row of the tables of a page.
+fn rows(page: &str) -> impl Iterator<Item = Vec<String>> {
+    page.lines().filter(|line| line.starts_with('|')).map(|line| {
+        let line = line.replace("\\|", "\u{0}");
+        line.trim_matches('|').split('|').map(|cell| cell.trim().replace('\u{0}', "|")).collect()
+    })
+}
+
+/// The numbers of a text, as they are written.
+fn numbers(text: &str) -> Vec<&str> {
+    let parts = text.split(|one: char| !one.is_ascii_digit() && one != '.' && one != ',');
+    parts.map(|part| part.trim_matches(['.', ','])).filter(|part| !part.is_empty()).collect()
+}
+
+#[test]
+fn figures_of_the_comparison_are_those_that_were_measured() {
+    let page = |name: &str| fs::read_to_string(top().join("docs").join(name)).expect(name).replace("\r\n", "\n");
+    let (why, measured) = (page("why.md"), page("internals/performance.md"));
+    let is_figure = |cell: &str| cell.starts_with(|one: char| one.is_ascii_digit());
+    // A cell as it is, or the median without its range.
+    let is_one_of = |cell: &String, known: &[String]| {
+        known.iter().any(|one| one == cell || one.split(" (").next() == Some(cell.as_str()))
+    };
+    let mut known: Vec<Vec<String>> = Vec::new();
+    for mut row in rows(&measured) {
+        if let Some(above) = known.last().filter(|_| row[0] == "the same" && row[1].is_empty()) {
+            row[..2].clone_from_slice(&above[..2]);
+        }
+        known.push(row);
+    }
+    let (mut complaints, mut seen) = (Vec::new(), 0);
+    for row in rows(&why).filter(|row| row[1..].iter().any(|cell| is_figure(cell))) {
+        seen += 1;
+        let shown = row.join(" | ");
+        if let Some(peer) = row[0].strip_prefix("tokens for ").and_then(|rest| rest.strip_suffix(" finishes")) {
+            let start = format!("- {} finishes ", peer.rsplit(' ').next().unwrap_or(peer));
+            let line = measured.lines().find(|line| line.starts_with(&start)).unwrap_or_default();
+            let lacking = numbers(&shown).into_iter().filter(|number| !numbers(line).contains(number));
+            complaints.extend(lacking.map(|number| format!("{number} of {shown:?} is not in {line:?}")));
+            continue;
+        }
+        let compared = row[1..].iter().find(|cell| !cell.is_empty() && !is_figure(cell));
+        match known.iter().find(|one| one[0] == row[0] && compared.is_none_or(|cell| one.contains(cell))) {
+            Some(one) => complaints.extend(
+                row[1..]
+                    .iter()
+                    .filter(|cell| !is_one_of(cell, &one[1..]))
+                    .map(|cell| format!("{cell:?} of {shown:?} is not in {:?}", one.join(" | "))),
+            ),
+            None => complaints.push(format!("{shown:?} was not measured")),
+        }
+    }
+    // What it was compared with, in the same versions.
+    let text = why.split_whitespace().collect::<Vec<_>>().join(" ");
+    let (_, versions) = text.split_once("made with Rootbound ").expect("the version that it was made with");
+    let (_, versions) = versions.split_once(", ").expect("more programs");
+    let (versions, _) = versions.split_once(". ").expect("the end of the sentence");
+    let unknown = versions.split(',').flat_map(|part| part.split(" and ")).map(str::trim);
+    let unknown = unknown.filter(|version| !measured.contains(version));
+    complaints.extend(unknown.map(|version| format!("{version} is not what was measured")));
+    assert!(complaints.is_empty(), "\n{}", complaints.join("\n"));
+    assert!(seen >= 12, "{seen} rows with figures");
 }
 
 #[test]
