@@ -38,7 +38,8 @@
 //!
 //! # Invariants, held by types, lints (`.clippy.toml`) and `tests/it/tidy.rs`
 //!
-//! 1. A module uses only modules of lower layers, and no two files use each other, directly or by a chain.
+//! 1. A module uses only modules of lower layers, and no two files use definitions of each other, directly or by a chain
+//!    (a re-export counts as a use of the file that defines the name).
 //! 2. `rmcp` appears only under `server/` (and in `main.rs` for the transport).
 //! 3. Files are touched only in `beneath`, `confined_fs` and `self_sandbox`, but for the configuration file and test code
 //!    (`CONFINED` in `tests/it/tidy.rs`); `ignore` serves as a matcher alone.

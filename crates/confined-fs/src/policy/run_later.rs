@@ -1,7 +1,7 @@
 //! The default list of files that run later: some program runs or obeys them without asking, so no call writes them.
 //!
 //! A new name is a word in the row of the page that says so. What one edits every day stays out, though something runs
-//! it: workflows, a `Makefile`, `package.json`, `conftest.py` (README, "What is denied by default").
+//! it: workflows, a `Makefile`, `package.json`, `conftest.py` (SECURITY.md, "Names that are refused").
 
 use std::{path::Path, sync::LazyLock};
 
