@@ -5,14 +5,12 @@ mod confirm_codes;
 pub mod history;
 mod ledger;
 mod quota;
-mod wait_marks;
 
 pub use change_feed::{ChangeFeed, ChangeKind, ChangeListener, CommittedChange, EntryKind};
 pub use confirm_codes::{ConfirmCodes, KEY};
 pub use history::{History, HistoryLimits};
 pub use ledger::{ALL_LINES, KnownStates, Ledger, PendingReadRecord, Seen};
 pub use quota::{Cost, Quota, QuotaError, QuotaLimits, RootBytes};
-pub use wait_marks::{WaitMark, WaitMarks};
 
 use std::io;
 
@@ -27,8 +25,6 @@ pub struct Session {
     pub history: History,
     /// The quota that is left.
     pub quota: Quota,
-    /// Where the last waits ended.
-    pub waits: WaitMarks,
     /// Where each committed change is reported.
     pub changes: ChangeFeed,
 }
@@ -54,8 +50,7 @@ impl Session {
     }
 
     fn of(seen: Option<StateDir>, history: History) -> Self {
-        let (quota, waits, changes) = (Quota::default(), WaitMarks::default(), ChangeFeed::default());
-        Self { ledger: Ledger::new(seen), history, quota, waits, changes }
+        Self { ledger: Ledger::new(seen), history, quota: Quota::default(), changes: ChangeFeed::default() }
     }
 
     /// The codes by which changes are confirmed; `None` without a state folder.

@@ -54,6 +54,13 @@ impl Answered {
         assert!(self.text.starts_with(text), "{:?} does not begin with {text:?}", self.text);
     }
 
+    /// The rev that the text names for the next call.
+    #[track_caller]
+    fn since(&self) -> String {
+        let (_, since) = self.text.split_once("call wait again with since=").unwrap_or_else(|| panic!("{}", self.text));
+        since.chars().take_while(|character| character.is_ascii_hexdigit() || *character == ':').collect()
+    }
+
     #[track_caller]
     fn next(&self) -> u64 {
         self.facts["next_offset"].as_u64().unwrap_or_else(|| panic!("no offset: {}", self.text))
@@ -175,15 +182,17 @@ fn path_that_appears_changes_and_goes_away_is_reported() {
         answer.is("nothing_new", "nothing new after ");
         assert!(answer.text.contains("call wait again with until=appears\n"), "{}", answer.text);
         w.write("meanwhile", "x\n");
-        w.call(json!({ "path": "meanwhile" })).is("appeared", "1\tx\n(meanwhile is there already");
+        w.call(json!({ "path": "meanwhile", "until": "appears" })).is("appeared", "1\tx\n(meanwhile is there already");
         w.call(json!({ "path": "meanwhile", "timeout": 0 })).is("nothing_new", "");
-        for (until, outcome) in [("line", "line"), ("changes", "appeared")] {
-            let call = json!({ "path": until, "until": until, "timeout": 0 });
-            w.call(call.clone()).is("nothing_new", "");
-            w.write(until, "x\ny\n");
-            w.call(call.clone()).is(outcome, "1\tx\n2\ty\n");
-            w.call(call).is("nothing_new", "nothing new after ");
-        }
+        let answer = w.call(json!({ "path": "lines", "until": "line", "timeout": 0 }));
+        answer.is("nothing_new", "nothing new after ");
+        assert!(answer.text.contains("call wait again with offset=0\n(lines does not exist yet)"), "{}", answer.text);
+        w.write("lines", "x\ny\n");
+        let next = answer.next();
+        let answer = w.call(json!({ "path": "lines", "until": "line", "offset": next, "timeout": 0 }));
+        answer.is("line", "1\tx\n2\ty\n");
+        w.call(json!({ "path": "lines", "until": "line", "offset": answer.next(), "timeout": 0 }))
+            .is("nothing_new", "nothing new after ");
         let id = w.begin(json!({ "path": "new/out.txt" }));
         fs::create_dir(w.path("new")).unwrap();
         w.write("new/out.txt", "hello\n");
@@ -246,12 +255,15 @@ fn file_that_is_cut_or_rewritten_counts_from_its_first_line() {
         let answer = w.answer(id);
         answer.is("line", "1\tthree\n(line 1 matched");
         // Between two calls: the lines that the caller has are no longer there.
+        let rev = answer.facts["revision"].as_str().expect("a revision").to_owned();
         w.write("log", "another one that is longer\n");
-        let answer = w.call(json!({ "path": "log", "pattern": "longer", "offset": 1, "timeout": 2 }));
-        answer.is("line", "1\tanother one that is longer\n");
-        assert_eq!(answer.facts["restarted"], true);
-        let answer = w.call(json!({ "path": "log", "pattern": "longer", "offset": 900 }));
-        assert_eq!(answer.facts["restarted"], true, "{}", answer.text);
+        for known in [json!({ "since": rev }), json!({ "offset": 2 }), json!({ "offset": 900 })] {
+            let mut call = json!({ "path": "log", "pattern": "longer" });
+            call.as_object_mut().expect("arguments").extend(known.as_object().expect("one").clone());
+            let answer = w.call(call);
+            answer.is("line", "1\tanother one that is longer\n");
+            assert_eq!(answer.facts["restarted"], true);
+        }
     });
 }
 
@@ -276,11 +288,73 @@ fn last_line_without_a_line_break_counts_when_it_stays_and_again_when_it_is_whol
         let answer = w.answer(id);
         answer.is("line", "2\tPassword: \n(line 2 has no line break yet)\n(line 2 matched");
         assert_eq!(answer.next(), 1);
-        let answer = w.call(json!({ "path": "log", "pattern": "password", "offset": 1, "timeout": 0.6 }));
-        answer.is("nothing_new", "nothing new");
-        let id = w.begin(json!({ "path": "log", "pattern": "password", "offset": 1 }));
+        w.call(json!({ "path": "log", "pattern": "password", "offset": 1 }))
+            .is("line", "2\tPassword: \n(line 2 has no line break yet)\n");
+        let since = answer.since();
+        let again = w.call(json!({ "path": "log", "pattern": "password", "since": since, "timeout": 0.6 }));
+        again.is("nothing_new", "nothing new");
+        assert_eq!(again.since(), since);
+        let id = w.begin(json!({ "path": "log", "pattern": "password", "since": since }));
         w.append("log", "accepted\n");
         w.answer(id).is("line", "2\tPassword: accepted\n(line 2 matched");
+        w.call(json!({ "path": "log", "pattern": "password", "since": since }))
+            .is("line", "2\tPassword: accepted\n(line 2 matched");
+    });
+}
+
+/// A status file is written as a whole, often without a line break at its end.
+#[test]
+fn file_without_a_last_line_break_is_waited_for_and_no_state_between_two_waits_is_lost() {
+    in_both_modes(|w| {
+        let utf16 = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
+        for (name, states) in [
+            ("status", [1, 2, 3].map(|n| format!("{{\n  {n}\n}}").into_bytes())),
+            ("wide", [1, 2, 3].map(|n| [b"\xff\xfe".to_vec(), utf16(&format!("gr\u{fc}n\r\n{n}"))].concat())),
+        ] {
+            w.write(name, &states[0]);
+            let answer = w.call(json!({ "path": name, "timeout": 0 }));
+            answer.is("nothing_new", "");
+            w.call(json!({ "path": name, "since": answer.since(), "timeout": 0 })).is("nothing_new", "");
+            w.write(name, &states[1]);
+            let answer = w.call(json!({ "path": name, "since": answer.since() }));
+            answer.is("changed", "1\t");
+            assert!(answer.text.contains('2'), "{}", answer.text);
+            let id = w.begin(json!({ "path": name, "since": answer.since() }));
+            w.write(name, &states[2]);
+            let answer = w.answer(id);
+            answer.is("changed", "");
+            assert!(answer.text.contains('3'), "{}", answer.text);
+        }
+    });
+}
+
+/// The lines before it were of the former file, whose number of lines says nothing of the new one.
+#[test]
+fn wait_that_ends_in_a_file_that_is_gone_continues_at_the_first_line_of_the_next() {
+    in_both_modes(|w| {
+        w.write("log", "one\n");
+        let id = w.begin(json!({ "path": "log", "pattern": "end" }));
+        w.append("log", "two\nthe end\n");
+        fs::rename(w.path("log"), w.path("log.1")).unwrap();
+        let answer = w.answer(id);
+        answer.is("line", "2\ttwo\n3\tthe end\n");
+        w.write("log", "a\nb\nc\nd\n");
+        if answer.next() == 0 {
+            w.call(json!({ "path": "log", "until": "line", "offset": 0 })).is("line", "1\ta\n2\tb\n");
+        }
+        let id = w.begin(json!({ "path": "log", "pattern": "x", "offset": 4, "timeout": 1 }));
+        fs::remove_file(w.path("log")).unwrap();
+        assert_eq!(w.answer(id).next(), 0);
+    });
+}
+
+#[test]
+fn last_line_is_new_after_a_longer_one_was_completed() {
+    in_both_modes(|w| {
+        w.write("log", "a line without its end");
+        let id = w.begin(json!({ "path": "log", "pattern": "^ok$" }));
+        w.append("log", "\nok");
+        w.answer(id).is("line", "1\ta line without its end\n2\tok\n(line 2 has no line break yet)");
     });
 }
 

@@ -8,14 +8,12 @@ use std::{
 
 use confined_fs::{DiskWatcher, OnEvent, OpenFile, PathWatch};
 
-use crate::session::WaitMark;
-
 use super::{
     super::{Answer, CallContext, EndReason, Kind, Plan, PollResult, ToolError, Wait, fence::FENCE},
-    file_tail::{Advance, FileTail, RawLine, lines_of_revision},
-    report::{Outcome, WaitReport, WaitResult},
+    file_tail::{Advance, FileTail, TailLine, end_of_revision},
+    report::Outcome,
     request::{NewFrom, Until, WaitRequest},
-    state::{Before, DirectoryNames, KeepLines, NewLines, Observed, PendingWait, observe},
+    state::{DirectoryNames, Entry, KeepLines, NewLines, PendingWait},
 };
 
 /// How long a last line without a line break stays as it is until it counts: a prompt, or the last words of a program.
@@ -28,39 +26,45 @@ const SETTLE_DELAY: Duration = Duration::from_millis(20);
 /// # Errors
 /// Those of the path, as `read` has them, and `invalid_input` for arguments that do not go with what is there.
 pub(super) fn begin(cx: &CallContext, request: WaitRequest) -> Result<Plan, ToolError> {
-    let observed = observe(cx, &request, request.until)?;
-    let is_missing = matches!(observed, Observed::Missing);
-    // It has come between the last wait for it and this one. A line that matches is reported as one that is there.
-    let has_come = !is_missing && request.pattern.is_none() && cx.session.waits.was_missing(&request.path);
-    let until = request.until.unwrap_or(match request.pattern {
-        Some(_) => Until::Line,
-        None if is_missing || has_come => Until::Appears,
-        None => Until::Changes,
+    let observed = Entry::observe(cx, &request, request.until)?;
+    let until = request.until.unwrap_or(match (&request.pattern, &observed) {
+        (Some(_), _) => Until::Line,
+        (None, Some((Entry::Missing, _))) => Until::Appears,
+        (None, _) => Until::Changes,
     });
-    observed.check(&request, until)?;
-    let path = &request.path;
     let room = cx.budget.list();
-    let room = if cx.workspace.is_untrusted(path) { room.reduced(FENCE) } else { room };
+    let room = if cx.workspace.is_untrusted(&request.path) { room.reduced(FENCE) } else { room };
     let keep = if request.pattern.is_some() { KeepLines::Last } else { KeepLines::First };
     let mut pending = PendingWait {
         until,
-        before: Before::Missing,
+        before: Entry::Missing,
         tail: FileTail::new(),
         is_text: true,
         new: NewLines::new(room, keep),
-        known: 0,
+        matched: None,
+        was_there: false,
+        ends_at: None,
+        names: Vec::new(),
+        entries: None,
         unfinished: (0, request.started, false),
         notes: Vec::new(),
-        there: None,
         watch: None,
         request,
     };
-    // Otherwise all of it is new.
-    if !has_come || until == Until::Appears || pending.request.new_from != NewFrom::Now {
-        pending.remember(cx, observed)?;
+    // What cannot be observed yet is new as a whole.
+    if let Some((entry, file)) = observed {
+        entry.check(&pending.request, until)?;
+        pending.before = entry;
+        match (&pending.before, file) {
+            (Entry::Directory(names), _) if names.more => {
+                pending.notes.push(format!("(only the first {} names are compared)", names.len()));
+            }
+            (_, Some(file)) if matches!(until, Until::Line | Until::Changes) => pending.remember(cx, file)?,
+            _ => {}
+        }
     }
-    if let Some(answer) = pending.there_already(cx) {
-        return Ok(Plan::Answer(answer));
+    if pending.was_there {
+        return Ok(Plan::Answer(pending.answer(cx, Outcome::Line, None)));
     }
     match pending.poll(cx)? {
         PollResult::Happened(answer) => Ok(Plan::Answer(answer)),
@@ -69,159 +73,125 @@ pub(super) fn begin(cx: &CallContext, request: WaitRequest) -> Result<Plan, Tool
 }
 
 impl PendingWait {
-    /// Keeps what is there now, to be compared with.
-    fn remember(&mut self, cx: &CallContext, observed: Observed) -> Result<(), ToolError> {
-        let needs_content = matches!(self.until, Until::Line | Until::Changes);
-        match observed {
-            Observed::File(file) if needs_content => self.remember_file(cx, file)?,
-            Observed::File(file) => self.before = Before::File(file.stat().clone()),
-            Observed::Directory => {
-                let names = DirectoryNames::of(cx, &self.request.path)?;
-                if names.more {
-                    self.notes.push(format!("(only the first {} names are compared)", names.len()));
-                }
-                self.before = Before::Directory(names);
-            }
-            Observed::Special(stat) => self.before = Before::Special(stat),
-            Observed::Missing | Observed::Unsettled => {}
-        }
-        Ok(())
-    }
-
-    fn remember_file(&mut self, cx: &CallContext, mut file: OpenFile) -> Result<(), ToolError> {
-        let path = self.request.path.clone();
-        let skip = match self.request.new_from {
-            NewFrom::Now => Some(usize::MAX),
+    /// Keeps which lines of the file are not new.
+    fn remember(&mut self, cx: &CallContext, mut file: OpenFile) -> Result<(), ToolError> {
+        match self.request.new_from {
             NewFrom::Offset(lines) => {
-                let mark = cx.session.waits.after(&path, lines);
-                let is_other = mark.is_some_and(|mark: WaitMark| !mark.start.is_of(&mut file).unwrap_or(true));
-                self.known = mark.map_or(0, |mark| mark.unfinished);
-                (!is_other).then_some(lines)
+                self.tail.skip = lines;
+                return Ok(());
             }
-            NewFrom::Since(since) => {
-                let found = lines_of_revision(cx, &mut file, since);
-                if found.is_none() {
+            NewFrom::Since(since, length) => {
+                self.tail.stop_at = end_of_revision(cx, &mut file, since, length);
+                if self.tail.stop_at.is_none() {
                     self.notes.push(format!("(rev {since} is not the beginning of the file: all lines count as new)"));
                     self.tail.restarts = 1;
-                }
-                found.map(|(lines, unfinished)| {
-                    self.known = unfinished;
-                    lines
-                })
-            }
-        };
-        let mut stat = file.stat().clone();
-        if let Some(skip @ 1..) = skip {
-            match self.skip(cx, file, skip) {
-                Err(error) if error.kind() == Kind::Binary && self.until == Until::Changes => self.is_text = false,
-                skipped => {
-                    let is_there = skipped?;
-                    if self.request.new_from == NewFrom::Now {
-                        self.known = self.tail.lines.unfinished_bytes;
-                    } else if !is_there {
-                        self.known = 0;
-                    }
-                    stat = self.tail.restat().unwrap_or(stat);
+                    return Ok(());
                 }
             }
+            NewFrom::Now => {}
         }
-        if skip.is_none() && self.tail.restarts == 0 {
-            self.restart();
+        match self.read_known(cx, file) {
+            Err(error) if error.kind() == Kind::Binary && self.until == Until::Changes => self.is_text = false,
+            read => {
+                read?;
+                self.tail.stop_at = None;
+                self.tail.known = self.tail.unfinished_length;
+            }
         }
-        self.before = Before::File(stat);
+        if let Some(stat) = self.tail.restat() {
+            self.before = Entry::File(stat);
+        }
         Ok(())
     }
 
-    /// All lines are new.
-    fn restart(&mut self) {
-        self.tail = FileTail::restarted(self.tail.restarts + 1);
-        self.known = 0;
+    /// Reads the lines that are not new. The last of them that matches is an answer, where the call does not say which
+    /// lines it has.
+    fn read_known(&mut self, cx: &CallContext, mut file: OpenFile) -> Result<(), ToolError> {
+        let pattern = self.request.pattern.as_ref().filter(|_| self.request.new_from == NewFrom::Now);
+        let is_meant = |line: TailLine<'_>| pattern.is_some_and(|pattern| pattern.is_in_line(line.text.as_bytes()));
+        let mut there = None;
+        let kept = |line: TailLine<'_>| (line.number, line.text.to_owned(), line.is_cut);
+        while self.tail.advance(cx, file, &mut |line| {
+            if is_meant(line) {
+                there = Some(kept(line));
+            }
+            ControlFlow::Continue(())
+        })? == Advance::More
+        {
+            cx.check()?;
+            file = cx.workspace.open_file(&self.request.path)?;
+        }
+        let there = self.tail.unfinished().filter(|line| is_meant(*line)).map(kept).or(there);
+        if let Some((number, text, is_cut)) = there {
+            self.new.push(number, &text, is_cut);
+            (self.matched, self.was_there) = (Some(number), true);
+        }
+        Ok(())
     }
 
-    fn happened(&mut self, cx: &CallContext, news: WaitResult) -> PollResult {
-        PollResult::Happened(self.answer(cx, news))
+    fn happened(&mut self, cx: &CallContext, outcome: Outcome) -> PollResult {
+        PollResult::Happened(self.answer(cx, outcome, None))
     }
 
     /// Looks at a regular file; `is_new` where it is enough that it is there.
     fn look_at_file(&mut self, cx: &CallContext, file: OpenFile, is_new: bool) -> Result<PollResult, ToolError> {
-        let stat = file.stat().clone();
-        let mut news = WaitResult::default();
+        let is_same = matches!(&self.before, Entry::File(before) if before.same_file_state(file.stat()));
         let mut advance = Advance::End;
         if self.is_text {
-            match self.read_on(cx, Some(file), &mut news) {
+            match self.read_on(cx, Some(file)) {
                 // That it changed can be reported without its lines.
                 Err(error) if error.kind() == Kind::Binary && self.until != Until::Line => self.is_text = false,
                 read => advance = read?,
             }
         }
         if self.until == Until::Line {
-            return Ok(self.line_found(cx, news, advance));
+            return Ok(self.line_found(cx, advance));
         }
-        // A line that matches is what was waited for only in the case above.
-        news.matched = None;
-        let is_changed = match &self.before {
-            Before::File(before) => !before.same_file_state(&stat),
-            _ => true,
-        };
-        let has_news = self.new.count > 0 || self.tail.restarts > 0 || self.tail.lines.unfinished_bytes > self.known;
         if is_new {
-            news.outcome = Outcome::Appeared;
-        } else if (is_changed || has_news) && (advance != Advance::More || self.new.count > 0) {
-            self.show_unfinished();
-            news.outcome = Outcome::Changed;
-        } else {
-            return Ok(PollResult::NotYet((advance == Advance::More).then_some(Duration::ZERO)));
+            return Ok(self.happened(cx, Outcome::Appeared));
         }
-        Ok(self.happened(cx, news))
+        let has_news = self.new.count > 0 || self.tail.restarts > 0 || self.tail.is_end_new();
+        if (!is_same || has_news) && (advance != Advance::More || self.new.count > 0) {
+            self.show_unfinished();
+            return Ok(self.happened(cx, Outcome::Changed));
+        }
+        Ok(PollResult::NotYet((advance == Advance::More).then_some(Duration::ZERO)))
     }
 
     /// Reads new lines, of the file at the path or, without one, of that which was there.
-    fn read_on(
-        &mut self,
-        cx: &CallContext,
-        file: Option<OpenFile>,
-        news: &mut WaitResult,
-    ) -> Result<Advance, ToolError> {
-        let (pattern, new) = (self.request.pattern.as_ref(), &mut self.new);
-        let restarts = self.tail.restarts;
-        let mut each = |line: RawLine<'_>, encoding| {
-            let text = line.text(encoding);
-            if !new.push(line.number, &text, line.is_cut) {
-                news.full = Some(line.number);
-                return ControlFlow::Break(());
+    fn read_on(&mut self, cx: &CallContext, file: Option<OpenFile>) -> Result<Advance, ToolError> {
+        let Self { request, new, matched, ends_at, tail, .. } = self;
+        let mut each = |line: TailLine<'_>| {
+            if !new.push(line.number, line.text, line.is_cut) {
+                *ends_at = Some(line.number - 1);
+            } else if request.pattern.as_ref().is_some_and(|pattern| pattern.is_in_line(line.text.as_bytes())) {
+                (*matched, *ends_at) = (Some(line.number), Some(line.number));
+            } else {
+                return ControlFlow::Continue(());
             }
-            if pattern.is_some_and(|pattern| pattern.is_in_line(text.as_bytes())) {
-                news.matched = Some(line.number);
-                return ControlFlow::Break(());
-            }
-            ControlFlow::Continue(())
+            ControlFlow::Break(())
         };
-        let advance = match file {
-            Some(file) => self.tail.advance(cx, file, &mut each),
-            None => self.tail.finish_gone(cx, &mut each),
-        };
-        if self.tail.restarts > restarts {
-            self.known = 0;
+        match file {
+            Some(file) => tail.advance(cx, file, &mut each),
+            None => tail.finish_gone(cx, &mut each),
         }
-        advance
     }
 
     /// Whether one of the new lines, or the last one without a line break, is what was waited for.
-    fn line_found(&mut self, cx: &CallContext, mut news: WaitResult, advance: Advance) -> PollResult {
-        news.outcome = Outcome::Line;
-        let is_met = news.matched.is_some() || self.request.pattern.is_none() && self.new.count > 0;
-        if is_met && (advance != Advance::More || news.matched.is_some()) {
-            return self.happened(cx, news);
+    fn line_found(&mut self, cx: &CallContext, advance: Advance) -> PollResult {
+        let has_line = self.request.pattern.is_none() && self.new.count > 0 && advance != Advance::More;
+        if self.matched.is_some() || has_line {
+            return self.happened(cx, Outcome::Line);
         }
         if advance == Advance::More {
             return PollResult::NotYet(Some(Duration::ZERO));
         }
-        let bytes = self.tail.lines.unfinished_bytes;
-        if bytes <= self.known {
+        if !self.tail.is_end_new() {
             return PollResult::NotYet(None);
         }
-        if bytes != self.unfinished.0 {
-            self.unfinished = (bytes, Instant::now(), false);
+        let length = self.tail.unfinished_length;
+        if length != self.unfinished.0 {
+            self.unfinished = (length, Instant::now(), false);
         }
         let (_, since, is_compared) = self.unfinished;
         let left = QUIET_DELAY.saturating_sub(since.elapsed());
@@ -229,41 +199,24 @@ impl PendingWait {
             return PollResult::NotYet((!is_compared).then_some(left));
         }
         self.unfinished.2 = true;
-        let is_meant = self.tail.unfinished().is_some_and(|(line, encoding)| {
-            self.request.pattern.as_ref().is_none_or(|pattern| pattern.is_in_line(line.text(encoding).as_bytes()))
-        });
-        if !is_meant {
+        let pattern = self.request.pattern.as_ref();
+        let is_meant = |line: TailLine<'_>| pattern.is_none_or(|pattern| pattern.is_in_line(line.text.as_bytes()));
+        if !self.tail.unfinished().is_some_and(is_meant) {
             return PollResult::NotYet(None);
         }
-        let matched = self.show_unfinished().filter(|_| self.request.pattern.is_some());
-        self.happened(cx, WaitResult { outcome: Outcome::Line, matched, ..WaitResult::default() })
+        self.matched = self.show_unfinished().filter(|_| self.request.pattern.is_some());
+        self.happened(cx, Outcome::Line)
     }
 
     /// Adds the last line without a line break, if it is new. Its number.
     fn show_unfinished(&mut self) -> Option<usize> {
-        if self.tail.lines.unfinished_bytes <= self.known {
+        let TailLine { number, text, is_cut } = self.tail.unfinished()?;
+        if self.ends_at.is_some() || !self.tail.is_end_new() || !self.new.push(number, text, is_cut) {
             return None;
         }
-        let (line, encoding) = self.tail.unfinished()?;
-        let number = line.number;
-        let is_shown = self.new.push(number, &line.text(encoding), line.is_cut);
-        if is_shown {
-            self.known = self.tail.lines.unfinished_bytes;
-            self.notes.push(format!("(line {number} has no line break yet)"));
-        }
-        is_shown.then_some(number)
-    }
-
-    /// The answer, after which the next call goes on.
-    fn answer(&mut self, cx: &CallContext, news: WaitResult) -> Answer {
-        let next = news.full.map_or(self.tail.lines.lines, |full| full - 1);
-        if let Some(start) = self.tail.start() {
-            let unfinished = if news.full.is_none() { self.known } else { 0 };
-            cx.session.waits.keep(&self.request.path, WaitMark { lines: next, unfinished, start });
-        }
-        let has_lines = self.is_text && self.tail.stat().is_some();
-        let totals = if has_lines { self.tail.totals(cx) } else { None };
-        WaitReport { wait: self, next: has_lines.then_some(next), totals, news }.answer(cx)
+        self.tail.known = self.tail.unfinished_length;
+        self.notes.push(format!("(line {number} has no line break yet)"));
+        Some(number)
     }
 }
 
@@ -287,95 +240,51 @@ impl Wait for PendingWait {
     }
 
     fn poll(&mut self, cx: &CallContext) -> Result<PollResult, ToolError> {
-        let was_missing = matches!(self.before, Before::Missing);
+        let was_missing = matches!(self.before, Entry::Missing);
         let is_new = self.until == Until::Appears || self.until == Until::Changes && was_missing;
-        let mut news =
-            WaitResult { outcome: if is_new { Outcome::Appeared } else { Outcome::Changed }, ..WaitResult::default() };
-        match (observe(cx, &self.request, Some(self.until))?, self.until) {
-            (Observed::Unsettled, _) => return Ok(PollResult::NotYet(Some(SETTLE_DELAY))),
-            (Observed::Missing, Until::Line) => {
+        let Some((entry, file)) = Entry::observe(cx, &self.request, Some(self.until))? else {
+            return Ok(PollResult::NotYet(Some(SETTLE_DELAY)));
+        };
+        let not_yet = Ok(PollResult::NotYet(None));
+        self.entries = None;
+        match (&entry, self.until) {
+            (Entry::Missing, Until::Line) => {
                 // What was still appended before it went may have the line.
-                let advance = self.read_on(cx, None, &mut news)?;
-                return Ok(self.line_found(cx, news, advance));
+                let advance = self.read_on(cx, None)?;
+                return Ok(self.line_found(cx, advance));
             }
-            (Observed::Missing, Until::Changes) if was_missing => return Ok(PollResult::NotYet(None)),
-            (Observed::Missing, Until::Gone | Until::Changes) => news.outcome = Outcome::Gone,
-            (Observed::Missing, Until::Appears) | (_, Until::Gone) => return Ok(PollResult::NotYet(None)),
-            (Observed::File(file), _) => return self.look_at_file(cx, file, is_new),
-            (Observed::Directory, _) => {
-                let (now, none) = (DirectoryNames::of(cx, &self.request.path)?, DirectoryNames::default());
-                news.entries = Some(now.len());
+            (Entry::Missing, until) if until == Until::Gone || until == Until::Changes && !was_missing => {
+                self.tail.is_at_path = false;
+                return Ok(self.happened(cx, Outcome::Gone));
+            }
+            (Entry::Missing, _) | (_, Until::Gone) => return not_yet,
+            (Entry::File(_), _) => return file.map_or(not_yet, |file| self.look_at_file(cx, file, is_new)),
+            (Entry::Directory(now), _) => {
+                self.entries = Some(now.len());
                 if !is_new {
-                    let before = if let Before::Directory(before) = &self.before { before } else { &none };
-                    news.names = before.changes(&now, self.request.pattern.as_ref());
-                    if news.names.is_empty() && matches!(self.before, Before::Directory(_) | Before::Missing) {
-                        return Ok(PollResult::NotYet(None));
+                    let none = DirectoryNames::default();
+                    let before = if let Entry::Directory(before) = &self.before { before } else { &none };
+                    self.names = before.changes(now, self.request.pattern.as_ref());
+                    if self.names.is_empty() && matches!(self.before, Entry::Directory(_) | Entry::Missing) {
+                        return not_yet;
                     }
                 }
             }
-            (Observed::Special(stat), until) => {
-                let is_same = matches!(&self.before, Before::Special(before) if before.same_file_state(&stat));
+            (Entry::Special(stat), until) => {
+                let is_same = matches!(&self.before, Entry::Special(before) if before.same_file_state(stat));
                 if until == Until::Line || !is_new && is_same {
-                    return Ok(PollResult::NotYet(None));
+                    return not_yet;
                 }
                 self.is_text = false;
             }
         }
-        Ok(self.happened(cx, news))
+        Ok(self.happened(cx, if is_new { Outcome::Appeared } else { Outcome::Changed }))
     }
 
     fn give_up(mut self: Box<Self>, cx: &CallContext, why: EndReason) -> Result<Answer, ToolError> {
         if self.until == Until::Line {
             self.show_unfinished();
         }
-        if matches!(self.before, Before::Missing) && self.tail.stat().is_none() {
-            cx.session.waits.keep_missing(&self.request.path);
-        }
-        Ok(self.answer(cx, WaitResult { given_up: Some(why), ..WaitResult::default() }))
-    }
-}
-
-impl PendingWait {
-    /// Skips lines that are not new. Whether there are so many; if not, the file is another one by now, and all of
-    /// its lines are new.
-    pub(super) fn skip(&mut self, cx: &CallContext, mut file: OpenFile, lines: usize) -> Result<bool, ToolError> {
-        loop {
-            let is_sought = self.until == Until::Line && self.request.new_from == NewFrom::Now;
-            let (pattern, there) = (self.request.pattern.as_ref().filter(|_| is_sought), &mut self.there);
-            let advance = self.tail.advance(cx, file, &mut |line, encoding| {
-                let text = pattern.map(|pattern| (pattern, line.text(encoding)));
-                if let Some((_, text)) = text.filter(|(pattern, text)| pattern.is_in_line(text.as_bytes())) {
-                    *there = Some((line.number, text.into_owned(), line.is_cut));
-                }
-                if line.number >= lines { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-            })?;
-            match advance {
-                Advance::BrokenOff => return Ok(true),
-                Advance::End if lines == usize::MAX => return Ok(true),
-                Advance::End => {
-                    self.restart();
-                    return Ok(false);
-                }
-                Advance::More => {
-                    cx.check()?;
-                    file = cx.workspace.open_file(&self.request.path)?;
-                }
-            }
-        }
-    }
-
-    /// The answer where a line is there already that matches, and the call does not say which lines it has.
-    pub(super) fn there_already(&mut self, cx: &CallContext) -> Option<Answer> {
-        let pattern = self.request.pattern.as_ref().filter(|_| self.request.new_from == NewFrom::Now);
-        let unfinished = pattern.filter(|_| self.until == Until::Line).zip(self.tail.unfinished());
-        let unfinished = unfinished.and_then(|(pattern, (line, encoding))| {
-            let text = line.text(encoding);
-            pattern.is_in_line(text.as_bytes()).then(|| (line.number, text.into_owned(), line.is_cut))
-        });
-        let (number, text, is_cut) = unfinished.or_else(|| self.there.take())?;
-        self.new.push(number, &text, is_cut);
-        let news =
-            WaitResult { outcome: Outcome::Line, matched: Some(number), was_there: true, ..WaitResult::default() };
-        Some(self.answer(cx, news))
+        Ok(self.answer(cx, Outcome::NothingNew, Some(why)))
     }
 }

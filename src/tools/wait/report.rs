@@ -2,164 +2,151 @@
 
 use std::fmt::Write as _;
 
+use confined_fs::Revision;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_with::skip_serializing_none;
 
 use super::{
     super::{Answer, CallContext, EndReason, answer::count, fence::fence},
-    file_tail::TailTotals,
     request::{Until, WaitRequest, duration_text},
-    state::{Before, PendingWait},
+    state::{Entry, PendingWait},
 };
 
-/// The end of a wait.
-#[derive(Clone, Debug, Default)]
-pub(super) struct WaitResult {
-    pub(super) outcome: Outcome,
-    pub(super) matched: Option<usize>,
-    /// Whether that line was there when the call began.
-    pub(super) was_there: bool,
-    /// The first line that has no room in the answer.
-    pub(super) full: Option<usize>,
-    /// Lines about the names in a directory, and how many entries it has.
-    pub(super) names: Vec<String>,
-    pub(super) entries: Option<usize>,
-    pub(super) given_up: Option<EndReason>,
-}
-
-/// All that an answer is made of.
-pub(super) struct WaitReport<'r> {
-    pub(super) wait: &'r PendingWait,
-    /// The `offset` of the next call, where there are lines.
-    pub(super) next: Option<usize>,
-    pub(super) totals: Option<TailTotals>,
-    pub(super) news: WaitResult,
-}
-
-impl WaitReport<'_> {
-    pub(super) fn answer(self, cx: &CallContext) -> Answer {
-        let PendingWait { request, new, tail, notes, .. } = self.wait;
-        let content = if self.news.names.is_empty() { new.text() } else { self.names(cx) };
-        let facts = self.facts();
-        let is_untrusted = cx.workspace.is_untrusted(tail.real_path().unwrap_or(&request.path));
+impl PendingWait {
+    /// The answer at the end; `given_up` where nothing happened.
+    pub(super) fn answer(&mut self, cx: &CallContext, outcome: Outcome, given_up: Option<EndReason>) -> Answer {
+        let has_lines = self.is_text && self.tail.stat().is_some();
+        let next_offset = match self.until {
+            // All lines of what comes are new.
+            Until::Line if !self.tail.is_at_path && self.entries.is_none() => Some(0),
+            _ => has_lines.then(|| if self.tail.is_at_path { self.ends_at.unwrap_or(self.tail.lines) } else { 0 }),
+        };
+        let continuation = next_offset.map(|next| self.continuation(next));
+        let total_lines = if has_lines { self.tail.count_lines(cx) } else { None };
+        let revision = total_lines.and_then(|_| self.tail.revision());
+        let facts = WaitFacts {
+            outcome,
+            waited_ms: u64::try_from(self.request.started.elapsed().as_millis()).unwrap_or(u64::MAX),
+            new: self.new.count + self.names.len(),
+            matched_line: self.matched,
+            next_offset,
+            total_lines,
+            revision: revision.map(|revision| revision.to_string()),
+            size: self.tail.stat().map(|stat| stat.size),
+            restarted: self.tail.restarts > 0,
+            asked_seconds: self.request.asked.map(|asked| asked.as_secs()),
+        };
+        let content = if self.names.is_empty() { self.new.text() } else { self.shown_names(cx) };
+        let is_untrusted = cx.workspace.is_untrusted(self.tail.real_path().unwrap_or(&self.request.path));
         let mut text = if is_untrusted && !content.is_empty() { fence(&content) + "\n" } else { content.clone() };
-        for note in new.left_out().iter().chain(&new.hidden()).chain(notes) {
+        for note in self.new.left_out().iter().chain(&self.new.hidden()).chain(&self.notes) {
             let _ = writeln!(text, "{note}");
         }
-        text.push_str(&self.closing());
-        let path = request.path.to_string();
+        text.push_str(&self.closing(
+            outcome,
+            given_up,
+            continuation.as_deref(),
+            self.about_file(outcome, total_lines, revision),
+        ));
+        let path = self.request.path.to_string();
         Answer::text(text, &facts).data_of(cx, || Output { path, text: content, facts })
     }
 
+    /// The argument with which the next call goes on: the number of lines, or the rev where the last line was not finished
+    /// and would be new again.
+    fn continuation(&self, next: usize) -> String {
+        let tail = &self.tail;
+        let is_end_known = self.ends_at.is_none() && tail.is_at_path && tail.known > 0 && !tail.is_end_new();
+        match tail.revision().filter(|_| is_end_known) {
+            Some(revision) => format!("since={}:{}", revision.short(), tail.read_to),
+            None => format!("offset={next}"),
+        }
+    }
+
     /// The names that fit.
-    fn names(&self, cx: &CallContext) -> String {
+    fn shown_names(&self, cx: &CallContext) -> String {
         let mut gauge = cx.budget.list().gauge();
         let mut text = String::new();
-        for (at, name) in self.news.names.iter().enumerate() {
+        for (at, name) in self.names.iter().enumerate() {
             let end = text.len();
             text.push_str(name);
             if !gauge.fits(&text) {
                 text.truncate(end);
-                let _ = writeln!(text, "… {} more names; ls shows them", self.news.names.len() - at);
+                let _ = writeln!(text, "… {} more names; ls shows them", self.names.len() - at);
                 break;
             }
         }
         text
     }
 
-    fn facts(&self) -> WaitFacts {
-        WaitFacts {
-            outcome: self.news.outcome,
-            waited_ms: u64::try_from(self.wait.request.started.elapsed().as_millis()).unwrap_or(u64::MAX),
-            new: self.wait.new.count + self.news.names.len(),
-            matched_line: self.news.matched,
-            next_offset: self.next,
-            total_lines: self.totals.map(|totals| totals.lines),
-            revision: self.totals.and_then(|totals| totals.revision).map(|revision| revision.to_string()),
-            size: self.wait.tail.stat().map(|stat| stat.size),
-            restarted: self.wait.tail.restarts > 0,
-            asked_seconds: self.wait.request.asked.map(|asked| asked.as_secs()),
+    /// Lines, revision and what else is to be known of the file.
+    fn about_file(&self, outcome: Outcome, lines: Option<usize>, revision: Option<Revision>) -> Vec<String> {
+        let mut about = Vec::new();
+        if self.tail.restarts > 0 {
+            about.push("it was replaced, cut or written again: all its lines count as new".to_owned());
         }
-    }
-
-    /// Whether something was there when the call began.
-    fn was_there(&self) -> bool {
-        !matches!(self.wait.before, Before::Missing)
+        let revision = revision.map(|revision| format!(", rev {}", revision.short())).unwrap_or_default();
+        about.extend(lines.map(|lines| count(lines, "line") + &revision));
+        let entries = self.entries.filter(|_| outcome != Outcome::NothingNew);
+        about.extend(entries.map(|entries| format!("a directory with {}", count(entries, "entry"))));
+        about
     }
 
     /// The last line, or two.
-    fn closing(&self) -> String {
-        let path = &self.wait.request.path;
-        let waited = duration_text(self.wait.request.started.elapsed());
-        let new = count(self.wait.new.count, "new line");
-        let mut about = self.about_file();
-        let what = match self.news.outcome {
-            Outcome::Line => match self.news.matched {
-                Some(number) if self.news.was_there => format!("line {number} is there already"),
+    fn closing(
+        &self,
+        outcome: Outcome,
+        given_up: Option<EndReason>,
+        next: Option<&str>,
+        mut about: Vec<String>,
+    ) -> String {
+        let WaitRequest { path, asked, cap, started, .. } = &self.request;
+        let waited = duration_text(started.elapsed());
+        let new = count(self.new.count, "new line");
+        let was_missing = matches!(self.before, Entry::Missing);
+        let what = match outcome {
+            Outcome::Line => match self.matched {
+                Some(number) if self.was_there => format!("line {number} is there already"),
                 Some(number) => format!("line {number} matched after {waited}"),
                 None => format!("{new} after {waited}"),
             },
-            Outcome::Appeared if self.was_there() => format!("{path} is there already"),
-            Outcome::Appeared => format!("{path} appeared after {waited}"),
-            Outcome::Changed => match (self.news.names.len(), self.wait.new.count) {
-                (0, 0) if self.next.is_some() => format!("{path} changed after {waited}: written, without new lines"),
+            Outcome::Appeared if was_missing => format!("{path} appeared after {waited}"),
+            Outcome::Appeared => format!("{path} is there already"),
+            Outcome::Changed => match (self.names.len(), self.new.count) {
+                (0, 0) if next.is_some() => format!("{path} changed after {waited}: written, without new lines"),
                 (0, 0) => format!("{path} changed after {waited}"),
                 (0, _) => format!("{path} changed after {waited}: {new}"),
                 (names, _) => format!("{path} changed after {waited}: {}", count(names, "name")),
             },
-            Outcome::Gone if !self.was_there() => format!("nothing is at {path}"),
+            Outcome::Gone if was_missing => format!("nothing is at {path}"),
             Outcome::Gone => format!("{path} is gone after {waited}"),
-            Outcome::NothingNew => return self.nothing_new(&waited, &new, about),
+            Outcome::NothingNew => {
+                let is_missing = was_missing && self.tail.stat().is_none();
+                let what = if self.new.count > 0 {
+                    format!("no line matched after {waited}: {new}")
+                } else {
+                    format!("nothing new after {waited}")
+                };
+                let is_cut = given_up == Some(EndReason::InputEnded);
+                let ended = if is_cut { ", as the client closed its input" } else { "" };
+                // What comes before the next call is there already, and would be no change then.
+                let next = next.or(is_missing.then_some("until=appears"));
+                let next = next.map(|next| format!(" with {next}")).unwrap_or_default();
+                if self.until == Until::Gone {
+                    about.insert(0, format!("{path} is still there"));
+                } else if is_missing {
+                    about.insert(0, format!("{path} does not exist yet"));
+                }
+                about.extend(asked.map(|asked| format!("{} were asked for, but {cap}", duration_text(asked))));
+                let about = if about.is_empty() { String::new() } else { format!("\n({})", about.join("; ")) };
+                return format!("{what}{ended}; call wait again{next}{about}");
+            }
         };
         about.insert(0, what);
-        let next = self.next.filter(|_| self.news.outcome != Outcome::Gone);
-        about.extend(next.map(|next| format!("call wait again with offset={next}")));
+        let next = next.filter(|_| outcome != Outcome::Gone);
+        about.extend(next.map(|next| format!("call wait again with {next}")));
         format!("({})", about.join("; "))
-    }
-
-    /// Lines, revision and what else is to be known of the file.
-    fn about_file(&self) -> Vec<String> {
-        let mut about = Vec::new();
-        if self.wait.tail.restarts > 0 {
-            about.push("it was replaced, cut or written again: all its lines count as new".to_owned());
-        }
-        if let Some(TailTotals { lines, revision }) = self.totals {
-            let revision = revision.map(|revision| format!(", rev {}", revision.short())).unwrap_or_default();
-            about.push(format!("{}{revision}", count(lines, "line")));
-        }
-        about.extend(self.news.entries.map(|entries| format!("a directory with {}", count(entries, "entry"))));
-        about
-    }
-
-    fn nothing_new(&self, waited: &str, new: &str, mut about: Vec<String>) -> String {
-        let WaitRequest { path, asked, cap, .. } = &self.wait.request;
-        let ended =
-            if self.news.given_up == Some(EndReason::InputEnded) { ", as the client closed its input" } else { "" };
-        let again = match self.next {
-            Some(next) => format!("call wait again with offset={next}"),
-            // The next call may be another process's, which would wait for a change of what has come meanwhile.
-            None if !self.was_there() && self.wait.until != Until::Line => {
-                "call wait again with until=appears".to_owned()
-            }
-            None => "call wait again".to_owned(),
-        };
-        let what = if self.wait.new.count > 0 {
-            format!("no line matched after {waited}: {new}")
-        } else {
-            format!("nothing new after {waited}")
-        };
-        let mut text = format!("{what}{ended}; {again}");
-        match (self.wait.until, self.next) {
-            (Until::Gone, _) => about.insert(0, format!("{path} is still there")),
-            (_, None) if !self.was_there() => about.insert(0, format!("{path} does not exist yet")),
-            _ => {}
-        }
-        about.extend(asked.map(|asked| format!("{} were asked for, but {cap}", duration_text(asked))));
-        if !about.is_empty() {
-            let _ = write!(text, "\n({})", about.join("; "));
-        }
-        text
     }
 }
 

@@ -18,8 +18,8 @@ pub(super) enum NewFrom {
     Now,
     /// After so many lines.
     Offset(usize),
-    /// After the content with this revision.
-    Since(RevisionPrefix),
+    /// After the content with this revision, of so many bytes where that is known.
+    Since(RevisionPrefix, Option<u64>),
 }
 
 #[derive(Debug)]
@@ -61,10 +61,16 @@ impl WaitRequest {
                     .hint("take it from the last line of the answer before, or leave it out"));
             }
             (Some(offset), None) => NewFrom::Offset(usize::try_from(offset).unwrap_or(usize::MAX)),
-            (None, Some(since)) => NewFrom::Since(since.parse().map_err(|error: String| {
-                ToolError::invalid(format!("`since` is no rev: {error}"))
-                    .hint("copy a rev from an answer of read or wait, or use offset")
-            })?),
+            (None, Some(since)) => {
+                let with_length =
+                    since.split_once(':').and_then(|(rev, length)| Some((rev, length.trim().parse().ok()?)));
+                let (rev, length) = with_length.map_or((since, None), |(rev, length)| (rev, Some(length)));
+                let rev = rev.parse().map_err(|error: String| {
+                    ToolError::invalid(format!("`since` is no rev: {error}"))
+                        .hint("copy a rev from an answer of read or wait, or use offset")
+                })?;
+                NewFrom::Since(rev, length)
+            }
             (None, None) => NewFrom::Now,
         };
         let pattern = args.pattern.filter(|pattern| !pattern.is_empty());

@@ -1,4 +1,4 @@
-//! What a wait looks at, and all that it knows from its first look on.
+//! What a wait knows from its first poll on.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -19,45 +19,77 @@ use super::{
     request::{NewFrom, Until, WaitRequest},
 };
 
-/// A wait between two looks.
+/// A wait between two polls.
 pub(super) struct PendingWait {
     pub(super) request: WaitRequest,
     pub(super) until: Until,
-    pub(super) before: Before,
+    /// What was at the path when the call began.
+    pub(super) before: Entry,
     pub(super) tail: FileTail,
     /// Whether the file has lines.
     pub(super) is_text: bool,
     pub(super) new: NewLines,
-    /// Bytes of the unfinished last line that are not new.
-    pub(super) known: u64,
-    /// Its length when it was last looked at, since when it has that, and whether it was compared with the pattern.
+    /// The line that matched, and whether it was there when the call began.
+    pub(super) matched: Option<usize>,
+    pub(super) was_there: bool,
+    /// The last line that the answer covers, where more were read.
+    pub(super) ends_at: Option<usize>,
+    /// Changes of the names in a directory, a line for each, and how many entries it has.
+    pub(super) names: Vec<String>,
+    pub(super) entries: Option<usize>,
+    /// The length of the unfinished last line at the last poll, since when it has that, and whether it was compared with
+    /// the pattern.
     pub(super) unfinished: (u64, Instant, bool),
     pub(super) notes: Vec<String>,
-    /// The last line that was there already and matches: its number, its text and whether that is cut.
-    pub(super) there: Option<(usize, String, bool)>,
     pub(super) watch: Option<PathWatch>,
 }
 
 /// The entry at the path of a wait, under the rules of `read`. Special files are never opened.
-pub(super) enum Observed {
-    Missing,
-    File(OpenFile),
-    Directory,
-    Special(Stat),
-    /// It changed while it was looked at.
-    Unsettled,
-}
-
-/// The entry at the path when the call began.
 #[derive(Debug)]
-pub(super) enum Before {
+pub(super) enum Entry {
     Missing,
     File(Stat),
     Directory(DirectoryNames),
     Special(Stat),
 }
 
-impl Observed {
+impl Entry {
+    /// What is at the path now, with the opened file; `until` as far as it is known. `None` where it changed meanwhile.
+    ///
+    /// # Errors
+    /// Those of the path, as `read` has them; a missing one is no error.
+    pub(super) fn observe(
+        cx: &CallContext,
+        request: &WaitRequest,
+        until: Option<Until>,
+    ) -> Result<Option<(Self, Option<OpenFile>)>, ToolError> {
+        let path = &request.path;
+        let observed = cx.workspace.check_readable(path).and_then(|()| {
+            if until == Some(Until::Gone) {
+                return Ok(Some((Self::Special(cx.workspace.stat(path)?), None)));
+            }
+            match cx.workspace.open_file(path) {
+                Ok(file) => Ok(Some((Self::File(file.stat().clone()), Some(file)))),
+                Err(error) if matches!(error.kind, AccessErrorKind::IsDirectory) => {
+                    Ok(Some((Self::Directory(DirectoryNames::of(cx, path)?), None)))
+                }
+                Err(error) if matches!(error.kind, AccessErrorKind::Special(_)) => {
+                    let stat = cx.workspace.stat(path)?;
+                    // Otherwise another kind of entry took its place between the two system calls.
+                    Ok((stat.kind == FileKind::Other).then_some((Self::Special(stat), None)))
+                }
+                Err(error) => Err(error),
+            }
+        });
+        observed.or_else(|error| match error.kind {
+            AccessErrorKind::NotFound | AccessErrorKind::RootGone(RootGone::NotYet | RootGone::NoDirectory) => {
+                Ok(Some((Self::Missing, None)))
+            }
+            AccessErrorKind::Changed | AccessErrorKind::InUse => Ok(None),
+            _ => Err(error.into()),
+        })
+    }
+
     /// Refuses arguments that do not go with what is there.
     ///
     /// # Errors
@@ -65,11 +97,11 @@ impl Observed {
     pub(super) fn check(&self, request: &WaitRequest, until: Until) -> Result<(), ToolError> {
         let path = &request.path;
         let (why, hint) = match self {
-            Observed::Directory if request.new_from != NewFrom::Now => (
+            Self::Directory(_) if request.new_from != NewFrom::Now => (
                 format!("`offset` and `since` are about lines, and {path} is a directory"),
                 "leave them out to wait for new names in it",
             ),
-            Observed::Special(stat) if until == Until::Line => (
+            Self::Special(stat) if until == Until::Line => (
                 format!("{path} is a {}, and has no lines to wait for", stat.special()),
                 "only regular files and directories have lines or names; until=changes or until=gone work",
             ),
@@ -79,44 +111,10 @@ impl Observed {
     }
 }
 
-/// Looks at what is at the path; `until` as far as it is known.
-///
-/// # Errors
-/// Those of the path, as `read` has them; a missing one is no error.
-pub(super) fn observe(cx: &CallContext, request: &WaitRequest, until: Option<Until>) -> Result<Observed, ToolError> {
-    let path = &request.path;
-    let stat_alone = until == Some(Until::Gone);
-    let observed = cx.workspace.check_readable(path).and_then(|()| {
-        if stat_alone {
-            return cx.workspace.stat(path).map(Observed::Special);
-        }
-        match cx.workspace.open_file(path) {
-            Err(error) if matches!(error.kind, AccessErrorKind::Special(_)) => {
-                let stat = cx.workspace.stat(path)?;
-                // Another kind of entry took its place between the two system calls.
-                Ok(if stat.kind == FileKind::Other { Observed::Special(stat) } else { Observed::Unsettled })
-            }
-            opened => opened.map(Observed::File),
-        }
-    });
-    observed.or_else(|error| match error.kind {
-        AccessErrorKind::NotFound | AccessErrorKind::RootGone(RootGone::NotYet | RootGone::NoDirectory) => {
-            Ok(Observed::Missing)
-        }
-        AccessErrorKind::IsDirectory => Ok(Observed::Directory),
-        AccessErrorKind::Changed | AccessErrorKind::InUse => Ok(Observed::Unsettled),
-        _ => Err(error.into()),
-    })
-}
-
 /// Names that are compared.
 const MAX_NAMES: usize = 10_000;
 
-/// The entries of a directory at one moment.
-///
-/// What appeared in a directory, changed there or is gone, by the names in it.
-///
-/// Limits: looks at the entries of the directory alone, not below them, and at the first 10,000 names.
+/// The entries of a directory at one moment: its own, not those below them, and at most [`MAX_NAMES`].
 #[derive(Clone, Debug, Default)]
 pub(super) struct DirectoryNames {
     entries: BTreeMap<WorkspacePath, NamedEntry>,

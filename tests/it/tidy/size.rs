@@ -21,7 +21,7 @@ const MAX_LINES: &[(&str, usize)] = &[
     ("crates/text-edit", 6_053),
     ("crates/text-file", 1_080),
     ("crates/tree-search", 7_341),
-    ("src", 32_187),
+    ("src", 32_000),
 ];
 
 /// Modules that a folder may have; a file and the folder of its name count once.
