@@ -402,7 +402,7 @@ pub(super) const CLIENTS: &[Client] = &[
 ];
 
 /// A client with a window, which may be started anywhere.
-const EDITOR: Client = Client {
+pub(super) const EDITOR: Client = Client {
     head: "{}",
     own_tools: Err("no file of it does so"),
     approval: "start the client again, or reload its servers",
@@ -411,7 +411,7 @@ const EDITOR: Client = Client {
 };
 
 /// A client that a person starts in the project.
-const TERMINAL: Client = Client {
+pub(super) const TERMINAL: Client = Client {
     starts_in: ("the folder that it is started in", "tried in November 2026"),
     open_project: OpenProject::CurrentDirectory,
     approval: "start it in the project, and trust the folder if it asks",

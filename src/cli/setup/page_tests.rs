@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use crate::config::Environment;
 
-use super::clients::{CLIENTS, Client, EntryScope, Folders, Format, OpenProject, System};
+use super::clients::{CLIENTS, Client, EDITOR, EntryScope, Folders, Format, OpenProject, System, TERMINAL};
 
 /// Where a person's files are, by system. The home directory is `~` in all of them.
 const SYSTEMS: [(System, &str); 3] = [(System::Linux, "Linux"), (System::Mac, "macOS"), (System::Windows, "Windows")];
@@ -64,34 +64,40 @@ fn section(client: &Client) -> String {
     for (scope, _) in client.files {
         let _ = writeln!(out, "- `--scope {}`: {}", scope.name(), places(client, *scope));
     }
-    let fill = |text: &str| text.replace("FILE", "mcp.json").replace("NAME", "files");
     let approval = match client.approval.strip_prefix("none") {
-        Some(why) => format!("No approval is needed{why}"),
-        None => format!("Then {}", client.approval),
+        Some(why) => format!("No approval is needed{why}."),
+        None => format!("Then {}.", client.approval),
     };
-    let _ = write!(out, "- {}.", fill(&approval));
-    if !client.project_approval.is_empty() && client.project_approval != client.approval {
-        let _ = write!(out, " In a project, {}.", fill(client.project_approval));
+    let (mut steps, mut check) = (vec![approval], vec![format!("To check: {}.", client.check)]);
+    // The page says once what most clients need.
+    if [EDITOR, TERMINAL].iter().any(|usual| (usual.approval, usual.check) == (client.approval, client.check)) {
+        (steps, check) = (Vec::new(), Vec::new());
     }
-    let _ = writeln!(out, " To check: {}.\n", fill(client.check));
-    out
+    if !client.project_approval.is_empty() && client.project_approval != client.approval {
+        steps.push(format!("In a project, {}.", client.project_approval));
+    }
+    steps.append(&mut check);
+    if !steps.is_empty() {
+        let _ = writeln!(out, "- {}", steps.join(" ").replace("FILE", "mcp.json").replace("NAME", "files"));
+    }
+    out + "\n"
 }
 
-/// A line for each client and scope: where the server starts, and so what its entry may name.
+/// A line for each client: where the server starts, and so what its entry may name.
 fn folders() -> String {
-    let mut out = "\n| client | scope | the server starts in | its entry names | known from |\n|---|---|---|---|---|\n"
+    let mut out = "\n| client | the server starts in | its entry names | in a project's file | known from |\n\
+                   |---|---|---|---|---|\n"
         .to_owned();
-    for (client, scope) in CLIENTS.iter().flat_map(|client| client.files.iter().map(move |(scope, _)| (client, *scope)))
-    {
-        let names = match (scope, client.open_project) {
-            _ if client.splits_tools() => "its five paths, from there".to_owned(),
-            (EntryScope::Project, _) => format!("`{0}` or `{0}/DIR`", client.project_folder),
-            (_, OpenProject::CurrentDirectory) => "nothing, or absolute folders".to_owned(),
-            (_, OpenProject::Here) => "absolute folders".to_owned(),
-            (_, OpenProject::Unknown) => "absolute folders, asked for".to_owned(),
+    for client in CLIENTS {
+        let names = match client.open_project {
+            _ if client.splits_tools() => "its five paths, from there",
+            OpenProject::CurrentDirectory => "nothing, or absolute folders",
+            OpenProject::Here => "absolute folders",
+            OpenProject::Unknown => "absolute folders, asked for",
         };
+        let project = client.file(EntryScope::Project).map(|_| format!("`{0}` or `{0}/DIR`", client.project_folder));
         let (folder, known) = client.starts_in;
-        let _ = writeln!(out, "| {} | {} | {folder} | {names} | {known} |", client.title, scope.name());
+        let _ = writeln!(out, "| {} | {folder} | {names} | {} | {known} |", client.title, project.unwrap_or_default());
     }
     out + "\n"
 }
@@ -106,11 +112,8 @@ mod tests {
     }
 
     #[test]
-    fn setup_page_says_for_each_client_and_scope_where_a_server_starts() {
-        let folders = folders();
-        let scopes: usize = CLIENTS.iter().map(|client| client.files.len()).sum();
-        assert_eq!(folders.lines().count(), scopes + 4);
-        compare("the same command -->\n", "<!-- end of folders -->", &folders);
+    fn setup_page_says_for_each_client_where_a_server_starts() {
+        compare("the same command -->\n", "<!-- end of folders -->", &folders());
     }
 
     /// Compares the part of the page between two marks, or writes it.
