@@ -1,7 +1,8 @@
-//! How large the crates are, and how many files a folder has.
+//! How large the crates are, how many files a folder has, and how much a user has to read.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    fs,
     path::Path,
 };
 
@@ -29,6 +30,13 @@ const MAX_SIBLINGS: usize = 20;
 
 /// Folders that are wider, and how wide they may be until they are divided.
 const WIDE: &[(&str, usize)] = &[];
+
+/// Words of `README.md` and the pages of `docs/` together, without `docs/internals/` and with the tables that tests write: what
+/// a user may have to read.
+const MAX_USER_WORDS: usize = 18_800;
+
+/// Words about one version in `CHANGELOG.md`.
+const MAX_VERSION_WORDS: usize = 200;
 
 /// Whether a file of `src` is part of the program.
 fn is_product(name: &str) -> bool {
@@ -83,6 +91,20 @@ fn a_crate_has_no_more_lines_than_agreed() {
 }
 
 #[test]
+fn documents_have_no_more_words_than_agreed() {
+    let text = |path: &Path| fs::read_to_string(path).expect("a document");
+    let pages = fs::read_dir(root().join("docs")).unwrap().map(|entry| entry.unwrap().path());
+    let pages = pages.filter(|path| path.extension().is_some_and(|extension| extension == "md"));
+    let words = pages.chain([root().join("README.md")]).map(|path| text(&path).split_whitespace().count());
+    let (seen, words) = words.fold((0, 0), |(seen, all), words| (seen + 1, all + words));
+    assert!(seen > 8 && words <= MAX_USER_WORDS, "{words} words in {seen} documents, of {MAX_USER_WORDS}");
+    for version in text(&root().join("CHANGELOG.md")).split("\n## ") {
+        let words = version.split_whitespace().count();
+        assert!(words <= MAX_VERSION_WORDS, "{words} words of {MAX_VERSION_WORDS}:\n{version}");
+    }
+}
+
+#[test]
 fn a_folder_has_no_more_modules_than_a_reader_can_look_through() {
     let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for source in sources().iter().filter(|source| is_product(&source.name)) {
@@ -106,12 +128,12 @@ fn a_folder_has_no_more_modules_than_a_reader_can_look_through() {
 #[test]
 fn every_crate_is_tested_with_the_root() {
     let manifest: toml::Table =
-        toml::from_str(&std::fs::read_to_string(root().join("Cargo.toml")).unwrap()).expect("a manifest");
+        toml::from_str(&fs::read_to_string(root().join("Cargo.toml")).unwrap()).expect("a manifest");
     let members = manifest["workspace"]["default-members"].as_array().expect("a list");
     let members: Vec<&str> = members.iter().filter_map(|member| member.as_str()).collect();
     assert_eq!(members, [".", "crates/*"]);
     for folder in crates().iter().filter(|folder| *folder != root()) {
-        let manifest = std::fs::read_to_string(folder.join("Cargo.toml")).expect("a manifest");
+        let manifest = fs::read_to_string(folder.join("Cargo.toml")).expect("a manifest");
         let table: toml::Table = toml::from_str(&manifest).expect("a manifest");
         assert_eq!(
             table["lints"]["workspace"].as_bool(),
@@ -122,7 +144,7 @@ fn every_crate_is_tested_with_the_root() {
         for key in ["version", "rust-version", "license", "edition"] {
             assert_eq!(table["package"][key]["workspace"].as_bool(), Some(true), "{}: {key}", folder.display());
         }
-        let page = std::fs::read_to_string(folder.join("src/lib.rs")).expect("a front page");
+        let page = fs::read_to_string(folder.join("src/lib.rs")).expect("a front page");
         assert!(page.starts_with("//! ") && page.contains("//! # Map"), "{}: no map", folder.display());
         assert!(page.contains("//! ```\n"), "{}: no example", folder.display());
         assert!(Path::new(folder).join("LICENSE-MIT").exists(), "{}: no licence", folder.display());
