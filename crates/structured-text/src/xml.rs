@@ -1,10 +1,19 @@
 //! XML: whether a document is well-formed.
 //!
-//! Finds the first error. One pass without recursion over <https://www.w3.org/TR/xml/>, without validation: no entity is
-//! expanded (so that none can be a bomb), a document type is skipped, and where there is one its entities are taken
-//! to be defined. Namespaces are not looked at.
+//! Finds the first error. `quick-xml` finds the parts of a document, without recursion; here is what it leaves to others
+//! of <https://www.w3.org/TR/xml/>: one root, names, attributes, references. No entity is expanded (so that none can be
+//! a bomb), and where there is a document type its entities are taken to be defined. Namespaces are not looked at.
 
-use std::collections::HashSet;
+use quick_xml::{
+    Error, Reader,
+    errors::{IllFormedError, SyntaxError as Part},
+    escape::resolve_predefined_entity,
+    events::{
+        Event,
+        attributes::{AttrError, Attribute, Attributes},
+    },
+    name::QName,
+};
 
 use super::syntax_error::{Findings, SyntaxError, fail, line_of};
 use crate::quoted;
@@ -15,22 +24,21 @@ pub fn check(text: &str) -> Findings {
     if text[start..].trim_ascii().is_empty() {
         return Findings::default();
     }
-    let (open, attributes) = (Vec::new(), HashSet::new());
-    let mut checker = Checker { text, start, at: start, open, has_root: false, has_doctype: false, attributes };
+    let mut checker = Checker { text, start, open: Vec::new(), has_root: false, has_doctype: false };
     Findings { error: checker.document().err(), warnings: Vec::new() }
 }
+
+const NO_TAG: &str = "`<` begins no tag: write it as `&lt;`";
+const NO_END_TAG: &str = "expected a name and `>` after `</`";
 
 struct Checker<'t> {
     text: &'t str,
     /// After a byte-order mark.
     start: usize,
-    at: usize,
     /// The elements that are open: their names, and the bytes of their tags.
     open: Vec<(&'t str, usize)>,
     has_root: bool,
     has_doctype: bool,
-    /// Names of the attributes of one tag.
-    attributes: HashSet<&'t str>,
 }
 
 type Checked<T = ()> = Result<T, SyntaxError>;
@@ -42,248 +50,183 @@ fn tag(open: &str, name: &str) -> String {
 
 impl<'t> Checker<'t> {
     fn document(&mut self) -> Checked {
-        while self.at < self.text.len() {
-            if self.rest().starts_with('<') {
-                self.markup()?;
-            } else {
-                self.characters()?;
-            }
+        let mut reader = Reader::from_str(&self.text[self.start..]);
+        // A message names the line of the other tag.
+        reader.config_mut().check_end_names = false;
+        reader.config_mut().allow_unmatched_ends = true;
+        loop {
+            let at = self.text.len() - reader.get_ref().len();
+            match reader.read_event() {
+                Ok(Event::Start(tag)) => self.start_tag(at, &tag).map(|name| self.open.push((name, at))),
+                Ok(Event::Empty(tag)) => self.start_tag(at, &tag).map(drop),
+                Ok(Event::End(tag)) => self.end_tag(at, &tag),
+                Ok(Event::Text(content)) => self.characters(at, &content),
+                Ok(Event::GeneralRef(_)) | Err(Error::IllFormed(IllFormedError::UnclosedReference)) => {
+                    self.inside_of_root(at).and_then(|()| self.reference(at))
+                }
+                Ok(Event::CData(_)) if self.open.is_empty() => fail(at, "character data outside of the root element"),
+                Ok(Event::Comment(content)) => without(at + 4, content.find("--"), "`--` is not allowed in a comment"),
+                Ok(Event::Decl(_)) if at != self.start => {
+                    fail(at, "the XML declaration has to be the first in the file")
+                }
+                Ok(Event::DocType(_)) if !self.text[at..].starts_with("<!DOCTYPE") => fail(at, NO_TAG),
+                Ok(Event::DocType(_)) if self.has_root || self.has_doctype => {
+                    fail(at, "the document type has to come before the root element, once")
+                }
+                Ok(Event::DocType(_)) => {
+                    self.has_doctype = true;
+                    Ok(())
+                }
+                Ok(Event::Eof) => return self.end(),
+                Err(Error::Syntax(part)) => self.unclosed(at, part),
+                _ => Ok(()),
+            }?;
         }
+    }
+
+    fn end(&self) -> Checked {
+        let at = self.text.len();
         match self.open.last() {
-            Some((name, at)) => {
-                let (close, open, line) = (tag("</", name), tag("<", name), line_of(self.text, *at));
-                fail(self.at, format!("expected {close}: the {open} of line {line} is not closed"))
+            Some((name, opened_at)) => {
+                let (close, open, line) = (tag("</", name), tag("<", name), line_of(self.text, *opened_at));
+                fail(at, format!("expected {close}: the {open} of line {line} is not closed"))
             }
-            None if !self.has_root => fail(self.at, "expected an element"),
+            None if !self.has_root => fail(at, "expected an element"),
             None => Ok(()),
         }
     }
 
-    fn rest(&self) -> &'t str {
-        &self.text[self.at..]
+    /// The error for the part at `at`, which has no end.
+    fn unclosed(&mut self, at: usize, part: Part) -> Checked {
+        let what = match part {
+            Part::UnclosedComment => "comment",
+            Part::UnclosedCData => "CDATA section",
+            Part::UnclosedPI | Part::UnclosedXmlDecl => "processing instruction",
+            Part::UnclosedDoctype => "document type",
+            Part::InvalidBangMarkup => return fail(at, NO_TAG),
+            _ if self.text[at..].starts_with("</") => return fail(at, NO_END_TAG),
+            _ => return self.start_tag(at, &self.text[at + 1..]).and_then(|name| fail(at, not_closed(name))),
+        };
+        fail(at, format!("the {what} is not closed"))
     }
 
-    /// Reads a tag, or whatever else begins with `<`.
-    fn markup(&mut self) -> Checked {
-        let (start, rest) = (self.at, self.rest());
-        if self.skip_other()? {
-            let content = rest[..self.at - start].strip_prefix("<!--").and_then(|rest| rest.strip_suffix("-->"));
-            if let Some(at) = content.and_then(|content| content.find("--")) {
-                return fail(start + 4 + at, "`--` is not allowed in a comment");
-            }
-            let target = rest.strip_prefix("<?xml");
-            let is_declaration = target.is_some_and(|rest| rest.starts_with([' ', '\t', '\r', '\n']));
-            if is_declaration && start != self.start {
-                return fail(start, "the XML declaration has to be the first in the file");
-            }
-            return Ok(());
+    fn end_tag(&mut self, at: usize, name: &str) -> Checked {
+        if name.is_empty() || name_of(name) != name {
+            return fail(at, NO_END_TAG);
         }
-        if rest.starts_with("<![CDATA[") {
-            if self.open.is_empty() {
-                return fail(start, "character data outside of the root element");
-            }
-            return self.skip("<![CDATA[", "]]>", "the CDATA section is not closed");
-        }
-        if rest.starts_with("<!DOCTYPE") {
-            if self.has_root || self.has_doctype {
-                return fail(start, "the document type has to come before the root element, once");
-            }
-            self.has_doctype = true;
-            return self.doctype();
-        }
-        if rest.starts_with("</") { self.end_tag() } else { self.start_tag() }
-    }
-
-    /// Skips a comment or a processing instruction, if one begins here.
-    fn skip_other(&mut self) -> Checked<bool> {
-        if self.rest().starts_with("<!--") {
-            self.skip("<!--", "-->", "the comment is not closed")?;
-        } else if self.rest().starts_with("<?") {
-            self.skip("<?", "?>", "the processing instruction is not closed")?;
-        } else {
-            return Ok(false);
-        }
-        Ok(true)
-    }
-
-    /// Skips what begins here with `open` and ends with `close`.
-    fn skip(&mut self, open: &str, close: &str, unclosed: &str) -> Checked {
-        let inside = self.at + open.len();
-        let end = self.text[inside..].find(close).ok_or_else(|| SyntaxError::new(self.at, unclosed))?;
-        self.at = inside + end + close.len();
-        Ok(())
-    }
-
-    fn doctype(&mut self) -> Checked {
-        let start = self.at;
-        let mut depth = 0;
-        while let Some(offset) = self.rest().find(['<', '>', '[', ']', '"', '\'']) {
-            self.at += offset;
-            let sign = &self.rest()[..1];
-            if matches!(sign, "\"" | "'") {
-                self.skip(sign, sign, "the quote is not closed")?;
-            } else if !self.skip_other()? {
-                self.at += 1;
-                depth += if matches!(sign, "<" | "[") { 1 } else { -1 };
-                if depth == 0 {
-                    return Ok(());
-                }
-            }
-        }
-        fail(start, "the document type is not closed")
-    }
-
-    fn end_tag(&mut self) -> Checked {
-        let start = self.at;
-        self.at += 2;
-        let name = self.name();
-        self.skip_space();
-        if name.is_empty() || !self.rest().starts_with('>') {
-            return fail(start, "expected a name and `>` after `</`");
-        }
-        self.at += 1;
         let found = tag("</", name);
         match self.open.pop() {
             Some((open, _)) if open == name => Ok(()),
-            Some((open, at)) => {
-                let (close, opened, line) = (tag("</", open), tag("<", open), line_of(self.text, at));
-                fail(start, format!("expected {close} for the {opened} of line {line}, found {found}"))
+            Some((open, opened_at)) => {
+                let (close, opened, line) = (tag("</", open), tag("<", open), line_of(self.text, opened_at));
+                fail(at, format!("expected {close} for the {opened} of line {line}, found {found}"))
             }
-            None => fail(start, format!("{found} closes nothing")),
+            None => fail(at, format!("{found} closes nothing")),
         }
     }
 
-    fn start_tag(&mut self) -> Checked {
-        let start = self.at;
-        self.at += 1;
-        let name = self.name();
+    /// The name of the tag at `at`, whose `content` is between its angle brackets.
+    fn start_tag(&mut self, at: usize, content: &str) -> Checked<&'t str> {
+        let name = name_of(&self.text[at + 1..]);
         if name.is_empty() {
-            return fail(start, "`<` begins no tag: write it as `&lt;`");
+            return fail(at, NO_TAG);
         }
         if self.open.is_empty() && self.has_root {
-            return fail(start, format!("a second root element: {}", tag("<", name)));
+            return fail(at, format!("a second root element: {}", tag("<", name)));
         }
         self.has_root = true;
-        self.attributes.clear();
-        loop {
-            let has_space = self.skip_space();
-            let rest = self.rest();
-            if rest.starts_with('>') {
-                self.at += 1;
-                self.open.push((name, start));
-                return Ok(());
-            }
-            if rest.starts_with("/>") {
-                self.at += 2;
-                return Ok(());
-            }
-            if rest.is_empty() || rest.starts_with('<') {
-                return fail(start, format!("the tag {} is not closed", quoted(&format!("<{name}"))));
-            }
-            self.attribute(has_space)?;
-        }
-    }
-
-    fn attribute(&mut self, has_space: bool) -> Checked {
-        let start = self.at;
-        let name = self.name();
-        if name.is_empty() {
-            return fail(start, "expected an attribute, `>` or `/>`");
-        }
-        if !has_space {
-            return fail(start, "expected a space before the attribute");
-        }
-        let shown = quoted(name);
-        self.skip_space();
-        if !self.rest().starts_with('=') {
-            return fail(start, format!("attribute {shown} has no value"));
-        }
-        self.at += 1;
-        self.skip_space();
-        let (at, inside) = (self.at, self.at + 1);
-        let Some(quote) = self.rest().chars().next().filter(|next| matches!(next, '"' | '\'')) else {
-            return fail(at, format!("expected quotes around the value of attribute {shown}"));
-        };
-        let Some(length) = self.text[inside..].find(quote) else {
-            return fail(at, format!("the value of attribute {shown} is not closed"));
-        };
-        let value = &self.text[inside..inside + length];
-        if let Some(at) = value.find('<') {
-            let message = format!("`<` in the value of attribute {shown}: close the quote, or write `&lt;`");
-            return fail(inside + at, message);
-        }
-        self.text_of(inside, value)?;
-        if !self.attributes.insert(name) {
-            return fail(start, format!("a second attribute {shown}"));
-        }
-        self.at = inside + length + 1;
-        Ok(())
-    }
-
-    /// Text up to the next `<`.
-    fn characters(&mut self) -> Checked {
-        let rest = self.rest();
-        let content = &rest[..rest.find('<').unwrap_or(rest.len())];
-        if self.open.is_empty() {
-            let blank = content.len() - content.trim_ascii_start().len();
-            if blank < content.len() {
-                let place = if self.has_root { "after" } else { "before" };
-                return fail(self.at + blank, format!("text {place} the root element"));
-            }
-        }
-        self.text_of(self.at, content)?;
-        if let Some(at) = content.find("]]>") {
-            return fail(self.at + at, "`]]>` is not allowed in text: write it as `]]&gt;`");
-        }
-        self.at += content.len();
-        Ok(())
-    }
-
-    /// The references and characters of `content`, which begins at `start`.
-    fn text_of(&self, start: usize, content: &str) -> Checked {
-        let is_forbidden = |byte: &u8| *byte < 0x20 && !matches!(byte, b'\t' | b'\n' | b'\r');
-        if let Some(at) = content.bytes().position(|byte| is_forbidden(&byte)) {
-            let message = format!("control character U+{:04X} is not allowed in XML", content.as_bytes()[at]);
-            return fail(start + at, message);
-        }
-        for at in memchr::memchr_iter(b'&', content.as_bytes()) {
-            let rest = &content[at + 1..];
-            let name = &rest[..rest.find(|letter| !is_name(letter) && letter != '#').unwrap_or(rest.len())];
-            let is_closed = rest[name.len()..].starts_with(';');
-            let is_known = match name.strip_prefix('#') {
-                Some(number) => {
-                    let (digits, radix) = number.strip_prefix('x').map_or((number, 10), |digits| (digits, 16));
-                    !digits.is_empty() && digits.chars().all(|digit| digit.is_digit(radix))
+        // Where the attribute before ends.
+        let mut end = name.len();
+        for attribute in Attributes::new(content, end) {
+            let start = content.len() - content[end..].trim_start_matches([' ', '\t', '\n', '\r']).len();
+            let rest = &content[start..];
+            let quote = start + rest.find(['"', '\'']).unwrap_or_default();
+            let (key, shown) = (name_of(rest), quoted(name_of(rest)));
+            let (place, message) = match attribute {
+                _ if rest.starts_with('<') => return fail(at, not_closed(name)),
+                _ if key.is_empty() => (start, "expected an attribute, `>` or `/>`".to_owned()),
+                _ if start == end => (start, "expected a space before the attribute".to_owned()),
+                Ok(Attribute { key: QName(whole), value }) if whole == key => {
+                    self.value(at + 1 + quote + 1, &value, &shown)?;
+                    end = quote + 1 + value.len() + 1;
+                    continue;
                 }
-                None => matches!(name, "amp" | "lt" | "gt" | "quot" | "apos") || self.has_doctype && !name.is_empty(),
+                Err(AttrError::ExpectedValue(place) | AttrError::UnquotedValue(place)) => {
+                    (place, format!("expected quotes around the value of attribute {shown}"))
+                }
+                Err(AttrError::ExpectedQuote(..)) => (quote, format!("the value of attribute {shown} is not closed")),
+                Err(AttrError::Duplicated(..)) => (start, format!("a second attribute {shown}")),
+                _ => (start, format!("attribute {shown} has no value")),
             };
-            if !is_closed || name.is_empty() {
-                return fail(start + at, "`&` begins no reference: write it as `&amp;`");
-            }
-            if !is_known {
-                return fail(start + at, format!("entity {} is not defined", quoted(&format!("&{name};"))));
-            }
+            return fail(at + 1 + place, message);
         }
-        Ok(())
+        Ok(name)
     }
 
-    /// Skips the name that begins here; empty if none does.
-    fn name(&mut self) -> &'t str {
-        let rest = self.rest();
-        if rest.starts_with(|first: char| !is_name(first) || first.is_ascii_digit() || matches!(first, '-' | '.')) {
-            return "";
+    /// The value of the attribute `shown`, which begins at `at`.
+    fn value(&self, at: usize, value: &str, shown: &str) -> Checked {
+        if let Some(found) = value.find('<') {
+            let message = format!("`<` in the value of attribute {shown}: close the quote, or write `&lt;`");
+            return fail(at + found, message);
         }
-        let name = &rest[..rest.find(|letter| !is_name(letter)).unwrap_or(rest.len())];
-        self.at += name.len();
-        name
+        no_control(at, value)?;
+        memchr::memchr_iter(b'&', value.as_bytes()).try_for_each(|found| self.reference(at + found))
     }
 
-    fn skip_space(&mut self) -> bool {
-        let rest = self.rest();
-        let length = rest.len() - rest.trim_start_matches([' ', '\t', '\n', '\r']).len();
-        self.at += length;
-        length > 0
+    fn characters(&self, at: usize, content: &str) -> Checked {
+        let blank = content.len() - content.trim_ascii_start().len();
+        if blank < content.len() {
+            self.inside_of_root(at + blank)?;
+        }
+        no_control(at, content)?;
+        without(at, content.find("]]>"), "`]]>` is not allowed in text: write it as `]]&gt;`")
     }
+
+    fn inside_of_root(&self, at: usize) -> Checked {
+        let place = if self.has_root { "after" } else { "before" };
+        if self.open.is_empty() { fail(at, format!("text {place} the root element")) } else { Ok(()) }
+    }
+
+    /// The reference whose `&` is at `at`.
+    fn reference(&self, at: usize) -> Checked {
+        let rest = &self.text[at + 1..];
+        let name = &rest[..rest.find(|letter| !is_name(letter) && letter != '#').unwrap_or(rest.len())];
+        let is_known = match name.strip_prefix('#') {
+            Some(number) => {
+                let (digits, radix) = number.strip_prefix('x').map_or((number, 10), |digits| (digits, 16));
+                !digits.is_empty() && digits.chars().all(|digit| digit.is_digit(radix))
+            }
+            None => self.has_doctype || resolve_predefined_entity(name).is_some(),
+        };
+        if name.is_empty() || !rest[name.len()..].starts_with(';') {
+            return fail(at, "`&` begins no reference: write it as `&amp;`");
+        }
+        if is_known { Ok(()) } else { fail(at, format!("entity {} is not defined", quoted(&format!("&{name};")))) }
+    }
+}
+
+fn not_closed(name: &str) -> String {
+    format!("the tag {} is not closed", quoted(&format!("<{name}")))
+}
+
+/// Nothing was `found` in what begins at `at`.
+fn without(at: usize, found: Option<usize>, message: &str) -> Checked {
+    found.map_or(Ok(()), |found| fail(at + found, message))
+}
+
+fn no_control(at: usize, content: &str) -> Checked {
+    let found = content.bytes().enumerate().find(|(_, byte)| *byte < 0x20 && !b"\t\n\r".contains(byte));
+    found.map_or(Ok(()), |(found, byte)| {
+        fail(at + found, format!("control character U+{byte:04X} is not allowed in XML"))
+    })
+}
+
+/// The name that `text` begins with; empty if with none.
+fn name_of(text: &str) -> &str {
+    if text.starts_with(|first: char| first.is_ascii_digit() || matches!(first, '-' | '.')) {
+        return "";
+    }
+    &text[..text.find(|letter| !is_name(letter)).unwrap_or(text.len())]
 }
 
 /// Whether a character may be in a name; of those beyond ASCII nearly all may.

@@ -18,7 +18,7 @@ const MAX_LINES: &[(&str, usize)] = &[
     ("crates/pdf-text", 2_739),
     ("crates/self-sandbox", 1_730),
     ("crates/source-outline", 3_490),
-    ("crates/structured-text", 2_062),
+    ("crates/structured-text", 2_020),
     ("crates/text-edit", 6_053),
     ("crates/text-file", 1_080),
     ("crates/tree-search", 7_341),
