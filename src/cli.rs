@@ -10,7 +10,6 @@ mod guide;
 mod history;
 mod index;
 mod setup;
-mod stats;
 
 use std::{
     io::{self, Write as _},
@@ -34,7 +33,6 @@ pub use guide::guide;
 pub use history::history;
 pub use index::{build_indexes, clear_indexes, index_status};
 pub use setup::setup;
-pub use stats::stats;
 
 /// Becomes a command of the host behind walls as the server has them; returns the exit code where that is impossible.
 pub fn exec(request: ExecRequest) -> ExitCode {

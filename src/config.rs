@@ -45,7 +45,7 @@ pub(in crate::config) use requests::GUIDE_CLIENTS;
 pub(crate) use requests::SETUP_CLIENTS;
 pub use requests::{
     Action, CallRequest, DiffRequest, Document, GuideClient, GuidePart, GuideRequest, HistoryCommand, IndexRequest,
-    IndexTask, ListRequest, RestoreRequest, SetupRequest, StageCommand, StatsRequest,
+    IndexTask, ListRequest, RestoreRequest, SetupRequest, StageCommand,
 };
 
 /// The configuration: the work, and its options.

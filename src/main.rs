@@ -106,7 +106,6 @@ fn start(config: &Config) -> Result<ExitCode, StartError> {
             cli::doctor(config, &services, &report)
         }
         Action::Guide(request) => cli::guide(config, request),
-        Action::Stats(request) => cli::stats(config, request),
     })
 }
 

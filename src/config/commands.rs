@@ -21,7 +21,7 @@ use super::{
     options::options,
     requests::{
         Action, CallRequest, GuideRequest, HistoryCommand, IndexRequest, KnownValues, ListRequest, SetupRequest,
-        StageCommand, StatsRequest,
+        StageCommand,
     },
     validate::GROUPS,
 };
@@ -96,14 +96,6 @@ pub(super) const COMMANDS: &[CommandRow] = &[
                  The text goes to stdout; where it belongs, and its size in tokens, to stderr.",
             )
     }),
-    ("stats", "Add up a recorded audit: calls, errors, bytes and times of each tool and each client", |command| {
-        with_flags(own::<StatsRequest>(command)).after_help(
-            "Examples:\n  rootbound stats --since 2h /var/log/rootbound/calls.jsonl\n  \
-             rootbound stats --config rootbound.toml --json\n\n\
-             Rotated files (FILE.1 to FILE.5) are included. The median and the 95th percentile (p95) are of the time \
-             from the arrival of a call to its answer.",
-        )
-    }),
     ("exec", "Run a command behind the walls of the server: these directories, no network", |command| {
         own::<ExecArguments>(command).override_usage("rootbound exec [OPTIONS] -- CMD [ARG]...").after_help(
             "Examples:\n  rootbound exec --root ~/code/app -- npm test\n  \
@@ -165,7 +157,6 @@ pub(super) fn action(name: &str, matches: &ArgMatches, names_directories: bool) 
         "index" => Action::Index(IndexRequest { names_directories, ..IndexRequest::from_arg_matches(matches)? }),
         "doctor" => Action::Doctor,
         "guide" => Action::Guide(GuideRequest::from_arg_matches(matches)?),
-        "stats" => Action::Stats(StatsRequest::from_arg_matches(matches)?),
         _ => Action::Tools { json: matches.get_flag("json") },
     })
 }
@@ -271,7 +262,6 @@ Examples:
   rootbound setup claude-code --write             add it to a client
   rootbound guide claude-code                     print a text for CLAUDE.md
   rootbound index build ~/code/app                store what searches need
-  rootbound stats --since 2d audit.jsonl          add up two days of calls
   rootbound exec --root . -- npm test             run a command behind the same walls
   rootbound completions bash                      print a completion script
 

@@ -5,7 +5,6 @@
 use std::{
     ffi::{OsStr, OsString},
     path::PathBuf,
-    time::SystemTime,
 };
 
 use clap::{
@@ -38,8 +37,6 @@ pub enum Action {
     },
     /// Print what a person gives to the model.
     Guide(GuideRequest),
-    /// Print what an audit adds up to.
-    Stats(StatsRequest),
 }
 
 impl Action {
@@ -55,7 +52,7 @@ impl Action {
 
     /// Whether it opens the directories, and so is confined. A command that writes elsewhere is not.
     pub fn opens_workspace(&self) -> bool {
-        !matches!(self, Self::Guide(_) | Self::Stats(_) | Self::Index(IndexRequest { task: IndexTask::Clear, .. }))
+        !matches!(self, Self::Guide(_) | Self::Index(IndexRequest { task: IndexTask::Clear, .. }))
     }
 }
 
@@ -219,20 +216,6 @@ pub enum IndexTask {
     Clear,
 }
 
-/// Which audit is added up, and how it is printed.
-#[derive(Args, Clone, Debug, PartialEq, Eq)]
-pub struct StatsRequest {
-    /// The audit file [default: that of --audit]
-    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub file: Option<PathBuf>,
-    /// Only calls since then: 30min, 2h, 7d, or a date in UTC such as 2026-11-22 or 2026-11-22T08:30:00Z
-    #[arg(long, value_name = "TIME", value_parser = since, value_hint = ValueHint::Other)]
-    pub since: Option<SystemTime>,
-    /// Print the numbers as JSON
-    #[arg(long)]
-    pub json: bool,
-}
-
 /// The clients that `rootbound setup` knows, in the order of the documentation.
 pub(crate) const SETUP_CLIENTS: &str = "claude-desktop claude-code vscode vscode-insiders cursor zed codex gemini-cli deerflow \
      inspector opencode kilo copilot-cli qwen-code cline roo windsurf kiro jetbrains goose lm-studio amp other";
@@ -304,21 +287,6 @@ impl TypedValueParser for KnownValues {
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
         Some(Box::new(self.0.iter().map(|name| PossibleValue::new(*name))))
     }
-}
-
-/// Reads `2h` (ago) or a date.
-fn since(text: &str) -> Result<SystemTime, String> {
-    let text = text.trim();
-    if let Ok(ago) = humantime::parse_duration(text.trim_end_matches(" ago")) {
-        // Longer ago than there is a time for: all calls.
-        return Ok(SystemTime::now().checked_sub(ago).unwrap_or(SystemTime::UNIX_EPOCH));
-    }
-    let is_date = text.len() == 10;
-    // A date alone is its first moment, in UTC.
-    let date = if is_date { format!("{text}T00:00:00Z") } else { text.to_owned() };
-    humantime::parse_rfc3339_weak(&date).map_err(|_| {
-        "write a time ago such as 2h or 7d, or a date such as 2026-11-22 or 2026-11-22T08:30:00Z".to_owned()
-    })
 }
 
 /// A client, as far as the text for its model depends on it.
@@ -437,25 +405,9 @@ fn prefix(text: &str) -> Result<String, String> {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use crate::config::SETUP_CLIENTS;
 
     use super::*;
-
-    #[test]
-    fn times_ago_and_dates_are_read() {
-        let epoch = |seconds| Ok(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds));
-        assert_eq!(since("1970-01-02"), epoch(86_400));
-        assert_eq!(since("1970-01-01T00:01:00Z"), epoch(60));
-        assert_eq!(since("1970-01-01 00:01:00"), epoch(60));
-        for ago in ["2h", "30min", "7d", "1h 30m", "2h ago", "100000y"] {
-            assert!(since(ago).expect(ago) < SystemTime::now(), "{ago}");
-        }
-        for wrong in ["", "2", "yesterday", "2026-13-01", "2026-1-1", "日本語日本"] {
-            assert!(since(wrong).is_err(), "{wrong}");
-        }
-    }
 
     #[test]
     fn guide_knows_every_client_of_setup() {

@@ -305,7 +305,7 @@ mod tests {
         };
         for (word, expected) in [
             ("hlep", Some("rootbound help")),
-            ("staats", Some("rootbound stats")),
+            ("docter", Some("rootbound doctor")),
             ("comletions", Some("rootbound completions")),
             ("Setup", Some("rootbound setup")),
             ("serve", Some("rootbound DIR")),

@@ -36,7 +36,7 @@ line() {
 #[test]
 fn bash_completes_subcommands_clients_choices_and_files() {
     let cases: &[(&[&str], &str)] = &[
-        (&["s"], "stage setup stats"),
+        (&["s"], "stage setup"),
         (&["--max-f"], "--max-file-size --max-files-created"),
         (&["--confirm", ""], "never destructive writes"),
         (&["--confirm", "=", "d"], "destructive"),
@@ -58,7 +58,6 @@ fn bash_completes_subcommands_clients_choices_and_files() {
         // Nothing: bash completes directories and files.
         (&["setup", "codex", ""], ""),
         (&["setup", "codex", "--write", ""], ""),
-        (&["stats", ""], ""),
         (&["--state-dir", ""], ""),
         (&["doctor", "fo"], ""),
     ];

@@ -76,7 +76,6 @@ mod seatbelt;
 mod setup;
 mod spelling;
 mod stage;
-mod stats;
 mod stdio;
 mod subscriptions;
 mod system;

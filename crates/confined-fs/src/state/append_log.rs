@@ -3,8 +3,8 @@
 //! Several processes may write to one log: a line is one `write(2)` with `O_APPEND`, which no other one is mixed with.
 
 use std::ffi::{OsStr, OsString};
+use std::io;
 use std::path::{Path, PathBuf};
-use std::{fs::File, io};
 
 use beneath::FileKind;
 
@@ -39,28 +39,6 @@ impl AppendLog {
     pub fn names(path: &Path) -> Vec<PathBuf> {
         let rotated = (1..=KEPT).map(|number| numbered(path.as_os_str(), number).into());
         std::iter::once(path.to_owned()).chain(rotated).collect()
-    }
-
-    /// The files of a log at `path` that exist, to be read, the oldest first. Only files are opened: a FIFO would wait
-    /// for a writer.
-    #[expect(clippy::disallowed_methods, reason = "a person names the file, and no call is served")]
-    pub fn read_back(path: &Path) -> io::Result<Vec<File>> {
-        let mut files: Vec<File> = Vec::new();
-        // The newest first: if it is rotated meanwhile, it is found twice, and not left out.
-        for name in Self::names(path) {
-            let Some(found) = std::fs::metadata(&name).if_there()? else { continue };
-            if !found.is_file() {
-                return Err(io::ErrorKind::InvalidInput.into());
-            }
-            let Some(file) = File::open(&name).if_there()? else { continue };
-            let stat = beneath::file_stat(&file)?;
-            let is_it = |other: &File| beneath::file_stat(other).is_ok_and(|other| other.same_file(&stat));
-            if !cfg!(unix) || !files.last().is_some_and(is_it) {
-                files.push(file);
-            }
-        }
-        files.reverse();
-        Ok(files)
     }
 
     /// The folder of the log, without links.
@@ -181,7 +159,7 @@ struct LineStream {
 #[cfg(unix)]
 #[derive(Debug)]
 enum Stream {
-    Fifo(File),
+    Fifo(std::fs::File),
     Socket(std::os::unix::net::UnixStream),
 }
 
@@ -206,7 +184,7 @@ impl LineStream {
         } else if kind.is_some_and(|kind| kind.is_fifo()) {
             // For reading as well: it needs no reader then, and a reader that goes ends nothing (fifo(7)).
             let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::NOCTTY | OFlags::CLOEXEC;
-            let fifo = File::from(open(path, flags, Mode::empty())?);
+            let fifo = std::fs::File::from(open(path, flags, Mode::empty())?);
             if beneath::file_stat(&fifo)?.kind != FileKind::Other {
                 return Err(io::ErrorKind::InvalidInput.into());
             }
