@@ -11,14 +11,10 @@ use etcetera::BaseStrategy as _;
 use self_sandbox::STARTED_AS;
 use text_file::nearest_name::{ONE_OF_FEW, did_you_mean, nearest_names};
 
-use super::{
-    OptionRow, PREFIX, RawArgs, Source,
-    options::{former_option, options},
-};
+use super::{OptionRow, PREFIX, RawArgs, Source, options::options};
 
-/// Not options: the first is set by a launcher that starts the program, such as npm's; the second is a note of
-/// `rootbound setup` in the entry of a client.
-const OTHER_VARIABLES: &[&str] = &["ROOTBOUND_LAUNCHER", "ROOTBOUND_SETUP"];
+/// Not an option: it is set by a launcher that starts the program, such as npm's.
+const LAUNCHER_VARIABLE: &str = "ROOTBOUND_LAUNCHER";
 
 /// Everything that the process finds around it; a value, so that tests need not change the process.
 #[derive(Clone, Debug, Default)]
@@ -92,13 +88,9 @@ impl Environment {
     /// `""` for what their own configuration leaves out.
     pub(super) fn options(&self, raw: &mut RawArgs, problems: &mut Vec<String>) {
         for (name, value) in &self.variables {
-            let is_option = |name: &&str| name.starts_with(PREFIX) && !OTHER_VARIABLES.contains(name);
+            let is_option = |name: &&str| name.starts_with(PREFIX) && *name != LAUNCHER_VARIABLE;
             let Some(name) = name.to_str().filter(is_option) else { continue };
             let Some(option) = options().find(|option| option.variable() == name) else {
-                if let Some(problem) = former_option(&name[PREFIX.len()..].to_lowercase().replace('_', "-")) {
-                    problems.push(format!("{name} {problem}"));
-                    continue;
-                }
                 let names: Vec<String> = options().map(OptionRow::variable).collect();
                 // Without the prefix, which alone would make any two names alike.
                 let words = names.iter().map(|name| &name[PREFIX.len()..]);

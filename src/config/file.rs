@@ -10,10 +10,8 @@ use toml::{
 };
 
 use super::{
-    OptionRow, PER_ROLE, PER_ROOT, RawArgs, RawTable, Source, ValueKind,
-    findings::nearest_or_all,
-    lsp,
-    options::{former_option, options},
+    OptionRow, PER_ROLE, PER_ROOT, RawArgs, RawTable, Source, ValueKind, findings::nearest_or_all, lsp,
+    options::options,
 };
 
 /// No real one is larger; a wrong path may name a disk image.
@@ -249,9 +247,6 @@ fn unknown(key: &str) -> String {
 }
 
 fn no_such_key(key: &str, what: &str, names: &[String]) -> String {
-    if let Some(problem) = former_option(&key.replace('_', "-")) {
-        return format!("{key} {problem}");
-    }
     format!("unknown {what} {key:?}: {}", nearest_or_all(key, names, "keys"))
 }
 

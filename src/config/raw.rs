@@ -5,10 +5,7 @@ use std::{collections::BTreeMap, time::Duration};
 use serde_json::{Map, Value};
 use text_file::exact_size;
 
-use super::{
-    Config, OptionRow, UNBOUNDED, ValueKind,
-    options::{former_value, options},
-};
+use super::{Config, OptionRow, UNBOUNDED, ValueKind, options::options};
 
 /// One value as it was given, and where.
 #[derive(Clone, Debug)]
@@ -153,9 +150,9 @@ impl RawArgs {
                 _ => format!("{:?} is neither true nor false: write true, false, 1 or 0", given.text),
             },
             ValueKind::Choice(_, choices) if choices.choose(text, config) => return,
-            ValueKind::Choice(_, choices) => former_value(option.flag, text).unwrap_or_else(|| {
+            ValueKind::Choice(_, choices) => {
                 format!("{:?} is unknown: choose one of {}", given.text, choices.names().join(", "))
-            }),
+            }
             ValueKind::Count(range, field) => match text.parse::<u64>() {
                 Ok(number) if range.contains(&number) => return field(config).set(number),
                 _ => {

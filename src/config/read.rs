@@ -54,12 +54,11 @@ impl Invocation {
     /// Reads command line (with the program's name first), environment and file.
     pub fn read(arguments: impl IntoIterator<Item = OsString>, environment: &Environment) -> Result<Self, StartError> {
         let (mut raw, mut problems) = (RawArgs::default(), Vec::new());
-        let mut arguments: Vec<OsString> = arguments.into_iter().collect();
-        suggestion::take_former_names(&mut arguments, &mut problems);
+        let arguments: Vec<OsString> = arguments.into_iter().collect();
         let words = arguments.get(1..).unwrap_or_default().to_vec();
         let line = match commands::parse(arguments, environment, &mut raw, &mut problems) {
             Ok(line) => line,
-            Err(error) => return Err(refused(error, &words, &environment.directory, problems)),
+            Err(error) => return Err(refused(error, &words, &environment.directory)),
         };
         let (action, directories) = match line {
             ControlFlow::Break(_) if !problems.is_empty() => return Err(StartError::Problems(problems)),
@@ -80,9 +79,8 @@ impl Invocation {
     }
 }
 
-/// The most likely meaning of clap's `error` about `words` in the current `directory`, after the problems that were
-/// found before it.
-fn refused(error: clap::Error, words: &[OsString], directory: &Path, mut problems: Vec<String>) -> StartError {
+/// The most likely meaning of clap's `error` about `words` in the current `directory`.
+fn refused(error: clap::Error, words: &[OsString], directory: &Path) -> StartError {
     let misspelled = |words: &[OsString]| suggestion::for_misspelled_command(words, directory);
     // Options of grep itself, as in `rootbound grep -i x`; one before the tool is an option of this program.
     let suggest = |first: usize| suggestion::for_missing_call(&words[first..], directory);
@@ -100,12 +98,7 @@ fn refused(error: clap::Error, words: &[OsString], directory: &Path, mut problem
             }
             _ => None,
         });
-    match problem {
-        None if problems.is_empty() || !error.use_stderr() => return StartError::Usage(error),
-        None => problems.extend(error.render().to_string().lines().next().map(str::to_owned)),
-        Some(problem) => problems.push(problem),
-    }
-    StartError::Problems(problems)
+    problem.map_or(StartError::Usage(error), |problem| StartError::Problems(vec![problem]))
 }
 
 /// Whether clap stopped at an option that it does not know and that is not one of `words`, the first of the line.
@@ -137,7 +130,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        config::{CallRequest, Config, environment, options},
+        config::{CallRequest, Config, environment},
         tools::ReadBeforeWrite,
     };
     use confined_fs::{Access, RootSpec};
@@ -320,58 +313,6 @@ mod tests {
         for part in ["did you mean ROOTBOUND_READ_ONLY?", "did you mean read?", "r.toml cannot be read", "\"a\""] {
             assert!(all.contains(part), "{part}: {all}");
         }
-    }
-
-    #[test]
-    fn each_former_name_is_refused_wherever_it_is_given_with_all_other_problems() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let file = folder.path().join("r.toml");
-        let config = format!("--config={}", file.display());
-        let is_option = |(name, _): &&(&str, &str)| name.starts_with("--");
-        for (name, next) in options::FORMER.iter().filter(is_option) {
-            let (flag, value) = name.split_once(' ').unwrap_or((name, "1"));
-            let key = flag.trim_start_matches('-').replace('-', "_");
-            #[expect(clippy::disallowed_methods, reason = "the test makes the file that is read")]
-            std::fs::write(&file, format!("{key} = \"{value}\"\nlog = \"loud\"\n")).expect("written");
-            let (equals, variable) = (format!("{flag}={value}"), format!("ROOTBOUND_{}", key.to_uppercase()));
-            let mut set = environment();
-            variables(&mut set, &[(&variable, value), ("ROOTBOUND_CONFINE", "maybe")]);
-            for (arguments, environment, origin) in [
-                (&[&equals, "--log=loud"][..], &environment(), flag),
-                (&[flag, value, "--log=loud", "call", "ls"], &environment(), flag),
-                (&["tools", "--log=loud", &equals], &environment(), flag),
-                (&["."], &set, &variable),
-                (&[&config], &environment(), &key),
-            ] {
-                let found = problems(arguments, environment);
-                let is_it = |problem: &String| {
-                    problem.contains(origin) && problem.contains("is no longer a") && problem.contains(next)
-                };
-                assert!(found.len() == 2 && found.iter().any(is_it), "{arguments:?}: {found:?}");
-            }
-        }
-        let (commands, directory) = (|row: &&(&str, &str)| !is_option(row), environment());
-        for (name, next) in options::FORMER.iter().filter(commands) {
-            for arguments in [
-                &[*name, "--log=loud"][..],
-                &["--log=loud", "--stage", name, "--to", "x"],
-                &["--log=loud", "--root", "tools", name, "a.txt", "--", "b"],
-            ] {
-                let found = problems(arguments, &directory);
-                let is_it =
-                    |problem: &String| problem.contains(&format!("`rootbound {name}`")) && problem.contains(next);
-                // After the command are its own arguments.
-                let expected = if arguments[0] == *name { 1 } else { 2 };
-                assert!(found.len() == expected && found.iter().any(is_it), "{arguments:?}: {found:?}");
-            }
-            assert!(problems(&["help", name], &directory)[0].contains(next), "{name}");
-            for arguments in [&["--root", name][..], &["call", "grep", name], &[&format!("./{name}")]] {
-                assert!(read(arguments, &directory).is_ok(), "{arguments:?}");
-            }
-        }
-        // clap says of the other that it is unknown, and stops there.
-        let found = problems(&["--max-glob=1", "--wait-polling", "--nonsense"], &environment());
-        assert!(found.len() == 3 && found[2].contains("'--nonsense'"), "{found:?}");
     }
 
     #[test]

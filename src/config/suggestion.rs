@@ -1,5 +1,5 @@
 //! What to type in place of a command line that leaves out `call` or the names of a tool's arguments, or that names a
-//! command that does not exist, which clap takes for a directory; or that has a name of former versions.
+//! command that does not exist, which clap takes for a directory.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -13,12 +13,7 @@ use text_file::nearest_name::{ONE_OF_FEW, nearest_names};
 
 use crate::tools::{Selection, Toolbox};
 
-use super::{
-    commands::COMMANDS,
-    environment,
-    options::{former_command, former_option, options},
-    validate::GROUPS,
-};
+use super::{commands::COMMANDS, environment, validate::GROUPS};
 
 /// After the required ones, the arguments that a word without a name may be the value of.
 const USUAL: [&str; 3] = ["path", "old_string", "new_string"];
@@ -161,41 +156,6 @@ fn trailing_backslashes(text: &str) -> usize {
     text.len() - text.trim_end_matches('\\').len()
 }
 
-/// Takes former options and commands out of the words of a command line, the program's name first, each as a problem: clap
-/// would stop at the first. The values of these options stay, as directories of a start that fails anyway.
-pub(super) fn take_former_names(words: &mut Vec<OsString>, problems: &mut Vec<String>) {
-    // What follows is another program's, or a path.
-    let end = words.iter().position(|word| word == "--").unwrap_or(words.len());
-    let mut rest = words.split_off(end);
-    words.retain(|word| {
-        let flag = word.to_str().and_then(|word| word.strip_prefix("--")?.split('=').next());
-        let Some((flag, problem)) = flag.and_then(|flag| Some((flag, former_option(flag)?))) else {
-            return true;
-        };
-        problems.push(format!("--{flag} {problem}"));
-        false
-    });
-    let is_value = |at: usize| {
-        let before = words[at - 1].to_str().and_then(|word| word.strip_prefix("--"));
-        before.is_some_and(|flag| options().any(|option| option.flag == flag && option.takes_a_word()))
-    };
-    let is_command = |name: &str| name == "help" || COMMANDS.iter().any(|(known, ..)| *known == name);
-    for at in (1..words.len()).filter(|at| !is_value(*at)) {
-        let word = words[at].to_string_lossy();
-        if is_command(&word) {
-            break;
-        }
-        if let Some(problem) = former_command(&word) {
-            problems.push(problem);
-            // What follows are its arguments.
-            words.truncate(at);
-            rest.clear();
-            break;
-        }
-    }
-    words.extend(rest);
-}
-
 /// Words of other programs, and the command that does that here.
 const OF_OTHER_PROGRAMS: &[(&[&str], &str)] = &[
     (&["serve", "server", "start", "run", "stdio", "mcp"], "`rootbound DIR` starts the server"),
@@ -220,9 +180,6 @@ pub(super) fn for_misspelled_command(words: &[OsString], directory: &Path) -> Op
     let names = || COMMANDS.iter().map(|(name, ..)| *name).chain(["help"]);
     if first.starts_with('-') || names().any(|name| name == first) || is_there(directory, first.as_ref()) {
         return None;
-    }
-    if let Some(problem) = former_command(first) {
-        return Some(problem);
     }
     let here = OF_OTHER_PROGRAMS.iter().find(|(words, _)| words.contains(&first)).map(|(_, here)| (*here).to_owned());
     let near = || Some(format!("did you mean `rootbound {}`?", nearest_names(first, names(), ONE_OF_FEW).first()?));

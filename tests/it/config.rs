@@ -587,26 +587,26 @@ fn errors_about_large_patterns_name_limit_and_value() {
 }
 
 #[test]
-fn former_options_are_refused_all_at_once_with_what_to_do_now() {
+fn unknown_names_are_refused_all_at_once_with_the_nearest_one() {
     let project = Project::new();
-    fs::write(project.folder().join("r.toml"), "max_glob = 10\n[[root]]\npath = \".\"\ndeny_extension = [\"exe\"]\n")
+    fs::write(project.folder().join("r.toml"), "max_message = 10\n[[root]]\npath = \".\"\ndenny = [\"exe\"]\n")
         .expect("written");
-    let variables = [("ROOTBOUND_MAX_MESSAGE", "1MiB"), ("ROOTBOUND_INDEX", "memory")];
-    let arguments =
-        ["--config", "r.toml", "--max-arguments", "60", "--log", "loud", "--read-before-write=changed-only"];
-    let printed = project.run_with(&project.folder(), &variables, &arguments).failed(2);
+    let variables = [("ROOTBOUND_EVENT", "x"), ("ROOTBOUND_WAIT_LIMIT", "1"), ("ROOTBOUND_INDEX", "memory")];
+    let printed = project.run_with(&project.folder(), &variables, &["--config", "r.toml", "--log", "loud"]).failed(2);
     for part in [
-        "--max-arguments is no longer an option: remove it: a call takes up to 50 arguments\n",
-        "ROOTBOUND_MAX_MESSAGE is no longer an option: remove it",
-        "r.toml:1: max_glob is no longer an option: remove it",
-        "r.toml:4: deny_extension is no longer an option: give deny a pattern such as '*.exe'\n",
-        "ROOTBOUND_INDEX \"memory\" is no longer a value: choose off",
-        "--read-before-write \"changed-only\" is no longer a value: choose strict or off\n",
+        "ROOTBOUND_EVENT is not a variable of rootbound: did you mean ROOTBOUND_EVENTS?\n",
+        "ROOTBOUND_WAIT_LIMIT is not a variable of rootbound: unset it; `rootbound --help` lists the options\n",
+        "ROOTBOUND_INDEX \"memory\" is unknown: choose one of auto, eager, off\n",
+        "r.toml:1: unknown key \"max_message\": ",
+        "r.toml:4: unknown key of a root \"denny\": did you mean deny?\n",
         "--log \"loud\"",
     ] {
         assert!(printed.contains(part), "{part}: {printed}");
     }
-    assert_eq!(printed.lines().count(), 7, "{printed}");
+    assert_eq!(printed.lines().count(), 6, "{printed}");
+    let printed = project.run(&["--max-glob", "5"]).failed(2);
+    assert!(printed.contains("unexpected argument '--max-glob'"), "{printed}");
+    assert!(printed.contains("tip: a similar argument exists: '--"), "{printed}");
 }
 
 #[test]

@@ -15,9 +15,6 @@ use super::{
     json_document::{self, at},
 };
 
-/// A variable that earlier versions put into the server's environment.
-const FORMER_VARIABLE: &str = "ROOTBOUND_SETUP";
-
 /// Where the list is: the names above the entries, and the format.
 #[derive(Clone, Debug)]
 pub(super) struct ServerList {
@@ -62,9 +59,6 @@ impl ServerList {
     /// changed in it stays.
     pub(super) fn update(&self, text: &str, entry: &ServerEntry) -> Result<String, String> {
         let mut text = text.to_owned();
-        if !self.is_toml {
-            text = json_document::remove(&text, &self.path(&[&entry.name, "env", FORMER_VARIABLE]), None, 1)?;
-        }
         let found = self.existing(&text, &entry.name)?.unwrap_or_default();
         for (key, value) in &entry.value {
             let is_start = matches!(key.as_str(), "command" | "args");
