@@ -216,7 +216,7 @@ fn flag(option: &'static OptionRow) -> Arg {
 fn value_hint(option: &OptionRow) -> ValueHint {
     match option.kind {
         ValueKind::Text("FILE") => ValueHint::FilePath,
-        ValueKind::Text("DIR") | ValueKind::List("[NAME=]PATH[:ro]") => ValueHint::DirPath,
+        ValueKind::Text("DIR") | ValueKind::List("[NAME=]PATH") => ValueHint::DirPath,
         ValueKind::List("GLOB" | "PATTERN") => ValueHint::AnyPath,
         _ => ValueHint::Other,
     }

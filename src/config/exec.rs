@@ -24,7 +24,7 @@ use super::{
 pub(super) struct ExecArguments {
     /// A directory to read, change and execute files in, or with :ro only to read and execute; the command runs in the
     /// first one [default: the current directory]
-    #[arg(long, value_name = "DIR[:ro]", value_hint = ValueHint::DirPath)]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     root: Vec<OsString>,
     /// A file or directory to read and execute, such as a toolchain in your home directory
     #[arg(long, value_name = "PATH", value_hint = ValueHint::AnyPath)]

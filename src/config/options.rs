@@ -223,7 +223,7 @@ const LEVELS: &[(&str, LevelFilter)] = &[
 ];
 
 const ROOTS: &[OptionRow] = &[
-    row("root", List("[NAME=]PATH[:ro]")).help(
+    row("root", List("[NAME=]PATH")).help(
         "Offer a directory, under NAME if one is given: a plain word, or a virtual absolute path such as \
          /mnt/user-data/workspace. `:ro` makes it read-only, `:untrusted` is --untrusted for it alone, `:optional` \
          lets it be missing and serves it once it exists; they combine: `:ro:optional`. Write a path that contains `=` \
