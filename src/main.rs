@@ -1,4 +1,4 @@
-//! The `rootbound` program: argv → configuration → restart where that confines → open the roots → confine the process →
+//! The `rootbound` program: argv → configuration → open the roots → confine the process →
 //! assemble the server → serve.
 //!
 //! Only the order of these steps is decided here, and the exit code is returned here alone.
@@ -12,9 +12,7 @@ use std::{
     time::Duration,
 };
 
-use confined_fs::{
-    Access, AppendLog, EventSink, StateDir, WaitLimit, Workspace, prepare_process, restart_confined, watch_limit,
-};
+use confined_fs::{AppendLog, EventSink, StateDir, WaitLimit, Workspace, prepare_process, watch_limit};
 use lsp_check::LanguageServers;
 use rootbound::{
     audit::Audit,
@@ -25,9 +23,7 @@ use rootbound::{
     session::{ChangeListener, Session},
     tools::Toolbox,
 };
-use self_sandbox::{
-    BROKER_COMMAND, Broker, BrokeredProgram, Confine, ConfineReport, Restart, SystemProfile, serve_broker,
-};
+use self_sandbox::{BROKER_COMMAND, Broker, BrokeredProgram, ConfineReport, serve_broker};
 use tree_search::{IndexMode, PathIndex, StoredIndexes};
 
 /// One heap for all threads. glibc keeps up to eight arenas per processor ([`glibc.malloc.arena_max`]), and what a call
@@ -78,57 +74,34 @@ static EVENTS: OnceLock<Arc<EventLog>> = OnceLock::new();
 const FLUSH_LIMIT: Duration = Duration::from_secs(1);
 
 fn start(config: &Config) -> Result<ExitCode, StartError> {
-    let profile = &match restart(config) {
-        Restart::Continue(profile) => profile,
-        Restart::Trial(Ok(())) => return Ok(ExitCode::SUCCESS),
-        Restart::Trial(Err(why)) => return Err(StartError::Problems(vec![why])),
-    };
     Ok(match &config.action {
         Action::Serve => {
-            let (services, roles, _) = assemble(config, profile)?;
+            let (services, roles, _) = assemble(config)?;
             print_waiting_note(config);
             for services in roles.iter().map(|role| &role.services).chain([&services]) {
                 services.path_index.start(&services.workspace);
             }
             ExitCode::from(server::run_stdio(Server::new(services).with_roles(roles)))
         }
-        Action::Call(request) => cli::call(server(config, profile)?, &config.selection, request),
-        Action::Tools { json } => cli::tools(server(config, profile)?, *json),
-        Action::History(command) => cli::history(&assemble(config, profile)?.0, command),
-        Action::Stage(command) => cli::stage(&assemble(config, profile)?.0, command),
+        Action::Call(request) => cli::call(server(config)?, &config.selection, request),
+        Action::Tools { json } => cli::tools(server(config)?, *json),
+        Action::History(command) => cli::history(&assemble(config)?.0, command),
+        Action::Stage(command) => cli::stage(&assemble(config)?.0, command),
         Action::Index(request) => match request.task {
             IndexTask::Clear => cli::clear_indexes(config, request),
-            IndexTask::Build => cli::build_indexes(config, &assemble(config, profile)?.0, request.json),
-            IndexTask::Status => cli::index_status(config, &assemble(config, profile)?.0, request.json),
+            IndexTask::Build => cli::build_indexes(config, &assemble(config)?.0, request.json),
+            IndexTask::Status => cli::index_status(config, &assemble(config)?.0, request.json),
         },
         Action::Doctor => {
-            let (services, _, report) = assemble(config, profile)?;
+            let (services, _, report) = assemble(config)?;
             cli::doctor(config, &services, &report)
         }
         Action::Guide(request) => cli::guide(config, request),
     })
 }
 
-/// Starts the program again where that is how it is confined.
-fn restart(config: &Config) -> Restart {
-    let how = if config.action.opens_workspace() { config.confine } else { Confine::Off };
-    let audit_folder = config.audit.file.as_deref().and_then(Path::parent);
-    let events_folder = config.events.path.as_deref().and_then(Path::parent);
-    // Folders that are missing are made.
-    let is_wanted = |state: &&Path| config.action.makes_state_folder() || StateDir::existing(state).is_ok();
-    let state_folder = config.state.as_deref().filter(is_wanted);
-    let folders: Vec<&Path> = state_folder.into_iter().chain(audit_folder).chain(events_folder).collect();
-    // The confined process does not learn whether its stdin is a terminal.
-    let before = || print_waiting_note(config);
-    // A staged root is only read.
-    let is_view = config.workspace.stage.as_ref().is_some_and(|stage| stage.is_view);
-    let mut roots = config.roots.clone();
-    roots.iter_mut().filter(|_| is_view).for_each(|root| root.access = Access::ReadOnly);
-    restart_confined(how, &roots, &config.workspace.server_files, &folders, before)
-}
-
-fn server(config: &Config, profile: &SystemProfile) -> Result<Server, StartError> {
-    assemble(config, profile).map(|(services, roles, _)| Server::new(services).with_roles(roles))
+fn server(config: &Config) -> Result<Server, StartError> {
+    assemble(config).map(|(services, roles, _)| Server::new(services).with_roles(roles))
 }
 
 fn print_waiting_note(config: &Config) {
@@ -152,11 +125,11 @@ fn warn(config: &Config, text: &str) {
 type Assembled = (Services, Vec<RoleParts>, StartReport);
 
 /// Opens the roots, confines the process and assembles the services of the server.
-fn assemble(config: &Config, profile: &SystemProfile) -> Result<Assembled, StartError> {
+fn assemble(config: &Config) -> Result<Assembled, StartError> {
     // Its messages only wait for now: the thread that writes them has to start once the process is confined.
     log::init(config.log);
     let opened = open(config)?;
-    let confined = confine(config, &opened, profile)?;
+    let confined = confine(config, &opened)?;
     log::start();
     tracing::info!(level = confined.level, enforced = confined.enforced, calls = confined.calls, "confinement");
     let (base, roles, report) = services(config, opened, confined);
@@ -210,12 +183,12 @@ fn open(config: &Config) -> Result<OpenedPaths, StartError> {
 }
 
 /// Confines the process to the roots and the folders that it writes to by itself.
-fn confine(config: &Config, opened: &OpenedPaths, profile: &SystemProfile) -> Result<ConfineReport, StartError> {
+fn confine(config: &Config, opened: &OpenedPaths) -> Result<ConfineReport, StartError> {
     let state = opened.state.as_ref().and(config.state.as_deref());
     let audit = opened.audit.as_ref().map(AppendLog::folder);
     let events = opened.events.as_ref().filter(|sink| sink.needs_folder()).map(EventSink::folder);
     let folders: Vec<&Path> = state.into_iter().chain(audit).chain(events).collect();
-    opened.base.workspace.confine(config.confine, &folders, profile).map_err(|why| StartError::Problems(vec![why]))
+    opened.base.workspace.confine(config.confine, &folders).map_err(|why| StartError::Problems(vec![why]))
 }
 
 /// Assembles the services from what is open.

@@ -379,12 +379,9 @@ fn roles(out: &mut ReportText, config: &Config) {
     }
 }
 
-/// Whether this system has a wall around the process.
-const CONFINES: bool = cfg!(any(target_os = "linux", target_os = "macos"));
-
 /// The next step for a person on a system whose kernel does not confine the process.
 const ELSEWHERE: &str = if cfg!(windows) {
-    "to have one, run rootbound in WSL 2, with a low integrity level, or as another user: see \"On Windows\" in SECURITY.md"
+    "to have one, run rootbound in WSL 2, with a low integrity level, or as another user: see SECURITY.md"
 } else {
     "to have one, run rootbound in a container or as another user"
 };
@@ -417,10 +414,10 @@ fn walls(
     if config.confine == Confine::Off {
         return out.head("system calls", &confinement.calls);
     }
-    if !CONFINES {
+    if !cfg!(target_os = "linux") {
         return out.line(ELSEWHERE);
     }
-    if confinement.enforced && cfg!(target_os = "linux") {
+    if confinement.enforced {
         services.workspace.roots().iter().for_each(|root| optional_rule(out, root));
     }
     out.head("system calls", &confinement.calls);
@@ -433,7 +430,7 @@ fn walls(
     }
 }
 
-/// How much more Landlock allows while a directory may be missing. A Seatbelt profile names paths, and so allows no more.
+/// How much more Landlock allows while a directory may be missing.
 fn optional_rule(out: &mut ReportText, root: &Root) {
     let name = root.name().unwrap_or(UNNAMED);
     match root.sandboxed_above() {

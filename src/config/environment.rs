@@ -8,7 +8,6 @@ use std::{
 };
 
 use etcetera::BaseStrategy as _;
-use self_sandbox::STARTED_AS;
 use text_file::nearest_name::{ONE_OF_FEW, did_you_mean, nearest_names};
 
 use super::{OptionRow, PREFIX, RawArgs, Source, options::options};
@@ -129,11 +128,8 @@ impl Environment {
 /// program below a root could otherwise be replaced by another, which then runs unconfined.
 fn program_names() -> Vec<PathBuf> {
     let mut names: Vec<PathBuf> = std::env::current_exe().into_iter().collect();
-    if let Ok(directory) = std::env::current_dir() {
-        // A restart has replaced what was typed by the path of the program.
-        for typed in std::env::args_os().next().into_iter().chain(std::env::var_os(STARTED_AS)) {
-            names.extend(typed_names(&typed, &directory, std::env::var_os("PATH").as_deref()));
-        }
+    if let (Ok(directory), Some(typed)) = (std::env::current_dir(), std::env::args_os().next()) {
+        names.extend(typed_names(&typed, &directory, std::env::var_os("PATH").as_deref()));
     }
     names
 }

@@ -18,7 +18,7 @@ line() {
     COMP_CWORD=$#
     local cur="${COMP_WORDS[COMP_CWORD]}" prev="${COMP_WORDS[COMP_CWORD-1]}"
     COMPREPLY=()
-    _rootbound_words rootbound "$cur" "$prev" 2>/dev/null
+    _rootbound rootbound "$cur" "$prev" 2>/dev/null
     echo "${COMPREPLY[*]}"
 }
 "#;

@@ -71,8 +71,6 @@ mod replay;
 mod resources;
 mod rights;
 mod roles;
-#[cfg(target_os = "macos")]
-mod seatbelt;
 mod setup;
 mod spelling;
 mod stage;

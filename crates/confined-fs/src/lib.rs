@@ -46,7 +46,7 @@
 //! | How is a refusal worded? | `error`, `limits` |
 //!
 //! Limits: hard links inside a root are not looked through, since package managers depend on them, and a process of the
-//! same user may change files directly. On Windows there is no sandbox of the kernel.
+//! same user may change files directly. On macOS and Windows there is no sandbox of the kernel.
 //!
 //! A part of Rootbound, published with it: its interface changes without notice.
 
@@ -104,7 +104,7 @@ pub use walk::{
     TreeListing, VerifiedListing, VerifiedName, WalkOptions, WalkReport,
 };
 pub use watch::{Changes, DiskWatcher, NameEvent, OnEvent, PathWatch, Unwatchable, WatchedEntry, Watcher, watch_limit};
-pub use workspace::{Opened, Workspace, WorkspaceOptions, restart_confined};
+pub use workspace::{Opened, Workspace, WorkspaceOptions};
 pub use write::{
     Approval, Base, Committed, FileLock, HashedBytes, HostFile, NewContent, NewDirectory, PreviousFile, StaleAfter,
     WaitLimit, WritablePath, WriteGuard, closing_late, host_directory, host_path_exists,

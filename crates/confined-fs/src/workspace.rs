@@ -15,7 +15,6 @@ use crate::{
     WritablePath, masked_file, path, walk, write,
 };
 
-pub use confine::restart_confined;
 pub(super) use shared::Shared;
 pub use shared::{Opened, Workspace, WorkspaceOptions};
 

@@ -3,11 +3,11 @@
 //! The process gives up what the command may not use and then becomes the command (`execve(2)`, no shell), so that exit
 //! code, signals, stdin, stdout and stderr are the command's. Children of the command are behind the same walls.
 //!
-//! | wall | Linux | macOS | others |
-//! |---|---|---|---|
-//! | files | `landlock`: the roots, and what `needs` lists | a profile (Seatbelt) | none |
-//! | network, other processes, the kernel | `landlock` and the filter of `seccomp` | the profile | none |
-//! | environment, descriptors, core dumps | `start` | `start` | the environment |
+//! | wall | Linux | others |
+//! |---|---|---|
+//! | files | `landlock`: the roots, and what `needs` lists | none |
+//! | network, other processes, the kernel | `landlock` and the filter of `seccomp` | none |
+//! | environment, descriptors, core dumps | `start` | the environment |
 //!
 //! Limits: a right to a directory is one to all that is below it, secrets included; neither wall knows `chmod`,
 //! `chown`, `utime`, `setxattr` and `stat` by path, so a command may see and change those of the person's files
@@ -15,9 +15,9 @@
 
 #[cfg(target_os = "linux")]
 pub(super) mod needs;
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
 mod program;
-#[cfg(feature = "exec")]
+#[cfg(all(target_os = "linux", feature = "exec"))]
 mod start;
 #[cfg(all(test, target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod tests;
@@ -45,7 +45,7 @@ pub struct CommandWalls {
 
 impl CommandWalls {
     /// Whether what is at `path`, or where a link there leads, is offered.
-    #[cfg(unix)]
+    #[cfg(target_os = "linux")]
     #[expect(clippy::disallowed_methods, reason = "the host names the path; no call is served")]
     pub(super) fn offer(&self, path: &Path) -> bool {
         let mut offered =
@@ -76,7 +76,7 @@ pub fn is_always_readable(path: &Path) -> bool {
     #[cfg(target_os = "linux")]
     let mut readable = needs::ALWAYS.iter().flat_map(needs::Need::paths);
     #[cfg(not(target_os = "linux"))]
-    let mut readable = ["/usr", "/bin", "/sbin", "/System", "/Library", "/opt/homebrew", "/opt/local"].into_iter();
+    let mut readable = std::iter::empty::<&Path>();
     readable.any(|readable| path.starts_with(readable))
 }
 
@@ -101,7 +101,6 @@ pub struct CommandFailure {
 
 impl CommandFailure {
     /// Exits with 127: there is no such program.
-    #[cfg(unix)]
     fn not_found(reason: String) -> Self {
         Self { code: 127, reason }
     }
@@ -114,6 +113,28 @@ impl CommandFailure {
     /// Exits with 2: it is not started, as what was asked for cannot be kept.
     fn refused(reason: String) -> Self {
         Self { code: 2, reason }
+    }
+}
+
+#[cfg(all(not(target_os = "linux"), feature = "exec"))]
+impl ConfinedCommand {
+    /// Runs the command and returns its exit code: this system has no walls for a command.
+    pub fn start(self, _remark: &dyn Fn(&str)) -> Result<u8, CommandFailure> {
+        if self.walls.how != Confine::Off {
+            let why = "this system has no walls for a command (Linux has them): --confine off runs it without";
+            return Err(CommandFailure::refused(why.to_owned()));
+        }
+        let mut command = std::process::Command::new(&self.program);
+        let status =
+            command.args(&self.arguments).current_dir(&self.directory).env_clear().envs(self.variables).status();
+        let shown = self.program.display();
+        match status {
+            Ok(status) => Ok(status.code().map_or(1, |code| u8::try_from(code).unwrap_or(1))),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                Err(CommandFailure::not_found(format!("{shown} is not found")))
+            }
+            Err(error) => Err(CommandFailure::not_executable(format!("{shown} cannot be executed: {error}"))),
+        }
     }
 }
 

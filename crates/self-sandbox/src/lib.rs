@@ -4,7 +4,6 @@
 //! | system | files | programs, sockets and the like |
 //! |---|---|---|
 //! | Linux | `landlock`: the directories, the folders of state and audit | `seccomp` |
-//! | macOS | `seatbelt`: the same, and the system's libraries | `seatbelt` |
 //! | others | nothing | nothing |
 //!
 //! It stops what directory handles cannot, such as creating a file through a directory that another process has moved
@@ -14,17 +13,16 @@
 //! use std::path::Path;
 //!
 //! use beneath::Dir;
-//! use self_sandbox::{Confine, GrantedDirectory, SystemProfile, confine};
+//! use self_sandbox::{Confine, GrantedDirectory, confine};
 //!
 //! let dir = Dir::open_ambient(Path::new("/srv/files"), false).expect("a directory");
 //! let directories = [GrantedDirectory { dir: &dir, may_write: true }];
-//! let report = confine(&directories, Confine::Auto, &[], &SystemProfile::none()).expect("as much as there is");
+//! let report = confine(&directories, Confine::Auto, &[]).expect("as much as there is");
 //! assert_eq!(report.enforced, std::fs::read("/etc/passwd").is_err());
 //! ```
 //!
 //! # Map
-//! [`confine()`] (in `confine`) is for this process, [`restart_confined`] where it has to start again for that.
-//! `command` has the walls of a command that a host runs through this program, `broker` the process that starts
+//! [`confine()`] (in `confine`) is for this process. `command` has the walls of a command that a host runs through this program, `broker` the process that starts
 //! language servers for one that may start none. [`lower_priority`] is of the same kind: less for a thread than the
 //! system would give it.
 //!
@@ -44,8 +42,6 @@ mod command;
 mod confine;
 #[cfg(target_os = "linux")]
 mod landlock;
-#[cfg(any(target_os = "macos", all(test, unix)))]
-mod seatbelt;
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod seccomp;
 
@@ -53,7 +49,7 @@ pub use broker::{
     BROKER_COMMAND, Broker, BrokeredProgram, MAX_RUNNING, ProgramOutput, StartedProgram, find_program, serve_broker,
 };
 pub use command::{CommandFailure, CommandWalls, ConfinedCommand, LET_READ, is_always_readable, runs_as_root};
-pub use confine::{Confine, ConfineReport, GrantedPath, Restart, STARTED_AS, SystemProfile, confine, restart_confined};
+pub use confine::{Confine, ConfineReport, confine};
 
 /// Stands in for `seccomp` on processors for which there is no list of calls.
 #[cfg(all(target_os = "linux", not(any(target_arch = "x86_64", target_arch = "aarch64"))))]

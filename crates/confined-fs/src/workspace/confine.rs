@@ -1,52 +1,28 @@
 //! The roots and folders that the kernel's sandbox grants to the process.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use self_sandbox::{Confine, ConfineReport, GrantedDirectory, GrantedPath, Restart, SystemProfile};
+use self_sandbox::{Confine, ConfineReport, GrantedDirectory};
 
-use crate::{Access, RootSpec, Workspace};
+use crate::{Access, Workspace};
 
 impl Workspace {
     /// Confines the process to the roots, with their rights, and to `folders` (for state and audit): see
     /// [`self_sandbox::confine`]. Call it before any other thread starts, and once those folders exist (see
     /// [`StateDir::open`](crate::StateDir::open), [`AppendLog::open`](crate::AppendLog::open)).
-    pub fn confine(&self, how: Confine, folders: &[&Path], profile: &SystemProfile) -> Result<ConfineReport, String> {
+    pub fn confine(&self, how: Confine, folders: &[&Path]) -> Result<ConfineReport, String> {
         let roots = self.shared.roots.list();
         let granted = roots.iter().filter_map(|root| {
             // Of a staged root nothing in this process can change the disk, not even by a mistake.
             let may_write = root.access() == Access::ReadWrite && !root.is_staged();
             Some(GrantedDirectory { dir: root.sandboxed_dir()?, may_write })
         });
-        let report = self_sandbox::confine(&granted.collect::<Vec<_>>(), how, folders, profile)?;
-        // Other sandboxes go by path, not by what is there.
-        if cfg!(target_os = "linux") && report.enforced {
+        let report = self_sandbox::confine(&granted.collect::<Vec<_>>(), how, folders)?;
+        if report.enforced {
             roots.iter().filter_map(|root| root.optional.as_ref()).for_each(crate::root::OptionalRoot::sandboxed);
         }
         Ok(report)
     }
-}
-
-/// Starts the program again where that is how a process is confined: see [`self_sandbox::restart_confined`]. `folders` are
-/// made if they are missing.
-pub fn restart_confined(
-    how: Confine,
-    roots: &[RootSpec],
-    files: &[PathBuf],
-    folders: &[&Path],
-    before: impl FnOnce(),
-) -> Restart {
-    if cfg!(target_os = "macos") && how != Confine::Off {
-        // Nothing may be made outside of them later. What is wrong with one is reported when it is opened for use.
-        for folder in folders {
-            let _ = crate::StateDir::open(folder);
-        }
-    }
-    let granted = roots.iter().map(|root| GrantedPath {
-        path: &root.path,
-        may_write: root.access == Access::ReadWrite,
-        may_be_missing: root.optional,
-    });
-    self_sandbox::restart_confined(how, &granted.collect::<Vec<_>>(), files, folders, before)
 }
 
 #[cfg(all(test, target_os = "linux"))]
@@ -79,7 +55,7 @@ mod tests {
         let state = host("state");
         // The sandbox is that of a thread and its children; this one ends with the test.
         let confined = || {
-            let report = workspace.confine(Confine::Auto, &[&state], &SystemProfile::none()).unwrap();
+            let report = workspace.confine(Confine::Auto, &[&state]).unwrap();
             if cfg!(any(target_arch = "x86_64", target_arch = "aarch64")) {
                 assert!(report.calls_refused, "{}", report.calls);
                 assert!(std::os::unix::net::UnixDatagram::unbound().is_err());
@@ -131,7 +107,7 @@ mod tests {
         let options = WorkspaceOptions { stage: Some(layer), ..WorkspaceOptions::default() };
         let workspace = Workspace::open(&[spec], options).unwrap().workspace;
         let confined = || {
-            let report = workspace.confine(Confine::Auto, &[&state], &SystemProfile::none()).unwrap();
+            let report = workspace.confine(Confine::Auto, &[&state]).unwrap();
             let path = workspace.resolve("file").unwrap();
             let base = Base::Revision(crate::Revision::of(b"old"));
             let guard = WriteGuard::acquire(&workspace, workspace.writable(&path).unwrap(), base).unwrap();
@@ -151,7 +127,7 @@ mod tests {
     fn off_installs_no_sandbox() {
         let temp = tempfile::tempdir().unwrap();
         let workspace = Workspace::of_directory(temp.path(), Access::ReadOnly);
-        let report = workspace.confine(Confine::Off, &[], &SystemProfile::none()).unwrap();
+        let report = workspace.confine(Confine::Off, &[]).unwrap();
         assert!(!report.enforced && !report.calls_refused);
         assert!(std::os::unix::net::UnixDatagram::unbound().is_ok());
         assert!(fs::read_dir("/").is_ok());

@@ -1,37 +1,25 @@
 //! The last steps of this process before it is the command.
 
-use std::process::Command;
-#[cfg(unix)]
 use std::{
     fs, io,
     os::unix::{ffi::OsStrExt as _, process::CommandExt as _},
     path::{Path, PathBuf},
+    process::Command,
 };
 
-#[cfg(unix)]
 use rustix::{
     fs::{CWD, FileType, Mode, OFlags, fstat, mkdir, openat},
     io::Errno,
     process::{Resource, Rlimit, geteuid, getrlimit, setrlimit},
 };
-#[cfg(unix)]
 use sha2::{Digest as _, Sha256};
 
-use super::{CommandFailure, ConfinedCommand};
-#[cfg(unix)]
-use super::{CommandWalls, LET_READ, program, program::missing_reads};
+use super::{CommandFailure, CommandWalls, ConfinedCommand, LET_READ, program, program::missing_reads};
 use crate::Confine;
 
-/// The refusal of systems that have none.
-#[cfg(not(any(target_os = "linux", target_os = "macos")))]
-const NO_WALLS: &str =
-    "this system has no walls for a command (Linux and macOS have them): --confine off runs it without";
-
 impl ConfinedCommand {
-    /// Becomes the command, and so returns only if that is impossible. On Windows, which cannot replace a process, it
-    /// returns the command's exit code. `remark` gets what a person should know, one line each. Call it before any
-    /// thread starts and before anything is opened.
-    #[cfg(unix)]
+    /// Becomes the command, and so returns only if that is impossible. `remark` gets what a person should know, one line
+    /// each. Call it before any thread starts and before anything is opened.
     pub fn start(mut self, remark: &dyn Fn(&str)) -> Result<u8, CommandFailure> {
         close_inherited();
         self.follow_parent()?;
@@ -75,7 +63,6 @@ impl ConfinedCommand {
 
     /// Keeps `git` from settings in the home directory that it may not read: it ends because of them, while it works
     /// without. Returns the options that let `program` read what it belongs to, where they are missing.
-    #[cfg(unix)]
     #[expect(clippy::disallowed_methods, reason = "the host names the program; no call is served")]
     fn prepared_for_home(&mut self, program: &Path) -> Option<String> {
         let value = |name: &str| self.variables.iter().rfind(|(own, _)| own == name).map(|(_, value)| value.clone());
@@ -97,28 +84,7 @@ impl ConfinedCommand {
         (!missing.is_empty()).then(|| missing.iter().map(shown).collect::<Vec<_>>().join(" "))
     }
 
-    /// Runs the command and returns its exit code: this system has no walls for a command.
-    #[cfg(not(unix))]
-    pub fn start(self, _remark: &dyn Fn(&str)) -> Result<u8, CommandFailure> {
-        if self.walls.how != Confine::Off {
-            return Err(CommandFailure::refused(NO_WALLS.to_owned()));
-        }
-        self.follow_parent()?;
-        let mut command = Command::new(&self.program);
-        let status =
-            command.args(&self.arguments).current_dir(&self.directory).env_clear().envs(self.variables).status();
-        let shown = self.program.display();
-        match status {
-            Ok(status) => Ok(status.code().map_or(1, |code| u8::try_from(code).unwrap_or(1))),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                Err(CommandFailure { code: 127, reason: format!("{shown} is not found") })
-            }
-            Err(error) => Err(CommandFailure::not_executable(format!("{shown} cannot be executed: {error}"))),
-        }
-    }
-
     /// Puts the walls around this process.
-    #[cfg(target_os = "linux")]
     fn confined(&self, program: &Path, remark: &dyn Fn(&str)) -> Result<Command, CommandFailure> {
         if self.walls.how != Confine::Off {
             let required = self.walls.how == Confine::Required;
@@ -143,36 +109,7 @@ impl ConfinedCommand {
         Ok(command)
     }
 
-    /// The program that puts the walls around itself and then becomes the command.
-    #[cfg(target_os = "macos")]
-    fn confined(&self, program: &Path, remark: &dyn Fn(&str)) -> Result<Command, CommandFailure> {
-        use crate::seatbelt::command_behind_profile;
-
-        match (self.walls.how, &self.walls) {
-            (Confine::Off, _) => Ok(Command::new(program)),
-            (how, walls) => match command_behind_profile(program, &walls.writable, &walls.readable, walls.network) {
-                Ok(command) => Ok(command),
-                Err(why) if how == Confine::Auto => {
-                    remark(&format!("the command runs without walls: {why}"));
-                    Ok(Command::new(program))
-                }
-                Err(why) => Err(CommandFailure::refused(format!(
-                    "the command is not started, as it cannot be confined: {why}. --confine auto runs it without walls"
-                ))),
-            },
-        }
-    }
-
-    #[cfg(all(unix, not(any(target_os = "linux", target_os = "macos"))))]
-    fn confined(&self, program: &Path, _remark: &dyn Fn(&str)) -> Result<Command, CommandFailure> {
-        if self.walls.how == Confine::Off {
-            return Ok(Command::new(program));
-        }
-        Err(CommandFailure::refused(NO_WALLS.to_owned()))
-    }
-
     /// Has the kernel kill the command when the parent ends: prctl(2), `PR_SET_PDEATHSIG`.
-    #[cfg(target_os = "linux")]
     fn follow_parent(&self) -> Result<(), CommandFailure> {
         use rustix::process::{Signal, getppid, set_parent_process_death_signal};
 
@@ -185,29 +122,16 @@ impl ConfinedCommand {
         // It may have ended in between, and nobody would send the signal.
         if getppid() == parent { Ok(()) } else { Err(failed("the parent has ended".to_owned())) }
     }
-
-    #[cfg(not(target_os = "linux"))]
-    fn follow_parent(&self) -> Result<(), CommandFailure> {
-        if self.die_with_parent {
-            return Err(CommandFailure::refused("--die-with-parent: only Linux has this".to_owned()));
-        }
-        Ok(())
-    }
 }
 
 /// Where the system lists the descriptors of a process.
-#[cfg(target_os = "linux")]
 const LIST: &str = "/proc/self/fd";
-#[cfg(all(unix, not(target_os = "linux")))]
-const LIST: &str = "/dev/fd";
 
 /// Descriptors that are tried where there is no list.
-#[cfg(unix)]
 const MAX_DESCRIPTORS: u64 = 65_536;
 
 /// Closes the descriptors that the process inherited, all but stdin, stdout and stderr: a file that is open already is
 /// behind no wall. Call it before anything is opened.
-#[cfg(unix)]
 fn close_inherited() {
     #[expect(clippy::disallowed_methods, reason = "the process's own descriptors, before any call is served")]
     let listed: Option<Vec<i32>> = fs::read_dir(LIST).ok().map(|entries| {
@@ -231,7 +155,6 @@ fn close_inherited() {
 /// The shared one is not offered: it holds the files and sockets of all other programs. Nothing of this process is left
 /// to remove a directory afterwards, so it has a fixed name for the same roots and is used again; the system empties
 /// its folder for temporary files.
-#[cfg(unix)]
 fn temporary_directory(walls: &CommandWalls) -> Result<PathBuf, String> {
     let mut hash = Sha256::new();
     for (right, paths) in [(b"w", &walls.writable), (b"r", &walls.readable)] {
