@@ -9,7 +9,7 @@ use crate::config::{SetupRequest, suggestion::quoted_for_unix};
 use super::{
     clients::{Client, EntryScope, Folders, System, place_of},
     entry::{ServerEntry, names_program},
-    json_document::{self, at},
+    json_document,
     records::Created,
 };
 
@@ -65,12 +65,11 @@ fn hook(command: &str) -> Value {
 
 /// Adds the hook with this command to `text`, in place of the `earlier` one, and what was made for it to `made`.
 pub(super) fn on(text: &str, command: &str, earlier: &str, made: &mut Created) -> Result<String, String> {
-    let document = json_document::value(text)?;
-    let there = at(&document, PROMPT_HOOKS).and_then(Value::as_array);
-    if there.is_some_and(|all| all.contains(&hook(command))) {
+    let there = json_document::value_at(text, PROMPT_HOOKS)?;
+    if there.as_ref().and_then(Value::as_array).is_some_and(|all| all.contains(&hook(command))) {
         return Ok(text.to_owned());
     }
-    let (text, containers) = json_document::add(&off(text, earlier, 0)?, PROMPT_HOOKS, &hook(command))?;
+    let (text, containers) = json_document::add(&off(text, earlier, 0)?, PROMPT_HOOKS, &[hook(command)])?;
     made.containers += containers;
     Ok(text)
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{
     clients::{Client, EntryScope, Folders, OwnTools, ToolList, place_of},
-    json_document::{self, at},
+    json_document,
     records::{Created, ToolsOff},
 };
 
@@ -28,22 +28,21 @@ pub(super) fn file(client: &Client, scope: EntryScope, folders: &Folders<'_>) ->
 pub(super) fn off(own: &OwnTools, text: &str, file: Created, earlier: &ToolsOff) -> Result<(String, ToolsOff), String> {
     match own.list {
         ToolList::Json(path) => {
+            let there = texts(text, path)?;
+            let (found, missing): (Vec<&str>, Vec<&str>) =
+                own.names.iter().copied().partition(|name| there.iter().any(|one| one == name));
             let is_earlier = |name: &str| earlier.names.iter().any(|earlier| earlier == name);
-            let mut turned = ToolsOff { names: Vec::new(), made: file };
+            let mut made = if found.iter().any(|name| is_earlier(name)) { earlier.made.clone() } else { file };
             let mut text = text.to_owned();
-            for name in own.names {
-                if !has_text(&text, path, name)? {
-                    let (edited, containers) = json_document::add(&text, path, &Value::from(*name))?;
-                    turned.made.containers += containers;
-                    text = edited;
-                } else if is_earlier(name) {
-                    turned.made = earlier.made.clone();
-                } else {
-                    continue;
-                }
-                turned.names.push((*name).to_owned());
+            if !missing.is_empty() {
+                let elements: Vec<Value> = missing.iter().map(|name| Value::from(*name)).collect();
+                let (edited, containers) = json_document::add(&text, path, &elements)?;
+                made.containers += containers;
+                text = edited;
             }
-            Ok((text, turned))
+            let is_turned = |name: &&&str| missing.contains(name) || is_earlier(name);
+            let names = own.names.iter().filter(is_turned).map(|name| (*name).to_owned()).collect();
+            Ok((text, ToolsOff { names, made }))
         }
         ToolList::Policy => {
             let rule = rule(own.names);
@@ -82,8 +81,12 @@ pub(super) fn on(own: &OwnTools, text: &str, turned: &ToolsOff) -> Result<String
 
 /// Those that are off in `text`, whoever turned them off. In a list of YAML they are marked, and turned on by their marks.
 pub(super) fn still_off(own: &OwnTools, text: &str) -> Vec<&'static str> {
+    let there = match own.list {
+        ToolList::Json(path) => texts(text, path).unwrap_or_default(),
+        ToolList::Policy | ToolList::Yaml(_) => Vec::new(),
+    };
     let is_off = |name: &&&str| match own.list {
-        ToolList::Json(path) => has_text(text, path, name).unwrap_or(false),
+        ToolList::Json(_) => there.iter().any(|one| one == **name),
         ToolList::Policy => text.contains(&format!("\"{name}\"")),
         ToolList::Yaml(_) => false,
     };
@@ -96,9 +99,11 @@ fn rule(names: &[&str]) -> String {
     format!("[[rule]]\ntoolName = [{}]\ndecision = \"deny\"\npriority = 999\n", names.join(", "))
 }
 
-fn has_text(text: &str, path: &[&str], name: &str) -> Result<bool, String> {
-    let document = json_document::value(text)?;
-    Ok(at(&document, path).and_then(Value::as_array).is_some_and(|list| list.iter().any(|one| one == name)))
+/// The texts of the list at the end of a path.
+fn texts(text: &str, path: &[&str]) -> Result<Vec<String>, String> {
+    let list = json_document::value_at(text, path)?;
+    let list = list.iter().filter_map(Value::as_array).flatten();
+    Ok(list.filter_map(|one| one.as_str().map(str::to_owned)).collect())
 }
 
 /// The beginning of each line of an item that is off.

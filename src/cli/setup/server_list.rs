@@ -12,7 +12,7 @@ use toml::{
 use super::{
     clients::Format,
     entry::{ServerEntry, is_ours},
-    json_document::{self, at},
+    json_document,
 };
 
 /// Where the list is: the names above the entries, and the format.
@@ -40,13 +40,13 @@ impl ServerList {
 
     /// The entry of that name, whoever put it there.
     pub(super) fn existing(&self, text: &str, name: &str) -> Result<Option<Value>, String> {
-        Ok(at(&self.value(text)?, &self.path(&[name])).cloned())
+        self.value_at(text, &[name])
     }
 
     /// The names of the entries that start this program.
     pub(super) fn ours(&self, text: &str) -> Result<Vec<String>, String> {
-        let document = self.value(text)?;
-        let servers = at(&document, &self.path(&[])).and_then(Value::as_object).into_iter().flatten();
+        let servers = self.value_at(text, &[])?;
+        let servers = servers.iter().filter_map(Value::as_object).flatten();
         Ok(servers.filter(|(_, entry)| is_ours(entry)).map(|(name, _)| name.clone()).collect())
     }
 
@@ -83,8 +83,9 @@ impl ServerList {
         Ok(text)
     }
 
-    fn value(&self, text: &str) -> Result<Value, String> {
-        if self.is_toml { toml_value(text) } else { json_document::value(text) }
+    fn value_at(&self, text: &str, rest: &[&str]) -> Result<Option<Value>, String> {
+        let path = self.path(rest);
+        if self.is_toml { Ok(at(&toml_value(text)?, &path).cloned()) } else { json_document::value_at(text, &path) }
     }
 
     fn set(&self, text: &str, rest: &[&str], value: &Value) -> Result<(String, usize), String> {
@@ -100,6 +101,10 @@ impl ServerList {
 /// The value of the document.
 fn toml_value(text: &str) -> Result<Value, String> {
     toml::from_str(text).map_err(|error| failed(text, &error))
+}
+
+fn at<'v>(value: &'v Value, path: &[&str]) -> Option<&'v Value> {
+    path.iter().try_fold(value, |value, key| value.get(key))
 }
 
 /// Gives the value at the end of a path this value: replaces it, adds it below the heading of its table, or adds a table
@@ -135,7 +140,11 @@ fn remove_from_toml(text: &str, path: &[&str]) -> Result<String, String> {
     collect(table, &mut places);
     places.sort_by_key(|place| place.start);
     let mut own: Vec<Range<usize>> = Vec::new();
-    for lines in places.into_iter().map(|place| lines_of(text, place)) {
+    for place in places {
+        if own.last().is_some_and(|last| place.end <= last.end) {
+            continue;
+        }
+        let lines = lines_of(text, place);
         let is_nothing = |line: &str| line.trim().is_empty() || line.trim_start().starts_with('#');
         match own.last_mut() {
             // Comments between its values are part of it.
@@ -151,10 +160,12 @@ fn remove_from_toml(text: &str, path: &[&str]) -> Result<String, String> {
     let before = &text[..first.start];
     let shorter = before.strip_suffix("\r\n").or(before.strip_suffix('\n'));
     first.start = shorter.filter(|text| text.is_empty() || text.ends_with('\n')).unwrap_or(before).len();
-    let mut edited = text.to_owned();
-    // From the end, so that the places before stay true.
-    own.into_iter().rev().for_each(|lines| edited.replace_range(lines, ""));
-    Ok(edited)
+    let (mut edited, mut end) = (String::new(), 0);
+    for lines in own {
+        edited += &text[end..lines.start];
+        end = lines.end;
+    }
+    Ok(edited + &text[end..])
 }
 
 /// The places of a table's headings, keys with several parts, and values.
