@@ -5,7 +5,7 @@
 //! A client starts `rootbound` and speaks JSON-RPC over its stdin and stdout. [`server`] decodes a
 //! request and hands it to one of the [`tools`], which plans an answer with [`session`] and [`audit`] and the crates below.
 //! A tool that changes a file returns a plan; the dispatcher obtains an approval and only then commits it.
-//! [`session::ChangeFeed`] reports what was committed to subscriptions, `--events` and language servers.
+//! [`session::ChangeFeed`] reports what was committed to `--events` and language servers.
 //!
 //! # Crates in `crates/` (Cargo holds their borders)
 //!

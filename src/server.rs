@@ -19,7 +19,6 @@ mod results;
 mod roles;
 mod services;
 mod stdio;
-mod subscriptions;
 #[cfg(test)]
 mod testing;
 mod threads;

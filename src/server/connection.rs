@@ -8,7 +8,7 @@ use std::{
 };
 
 use confined_fs::Workspace;
-use rmcp::service::{QuitReason, serve_directly_with_ct};
+use rmcp::service::{QuitReason, ServiceExt as _, serve_directly_with_ct};
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     runtime::{Builder, Runtime},
@@ -19,7 +19,7 @@ use tree_search::PathIndex;
 
 use super::{
     dispatch::Dispatcher,
-    handler::{Handler, ListenService},
+    handler::Handler,
     instructions,
     roles::{RoleParts, Served},
     services::Services,
@@ -80,10 +80,11 @@ impl Server {
         W: AsyncWrite + Send + Unpin + 'static,
     {
         let queue = OutputQueue::start(output, stop.clone());
-        let input_ended = self.dispatcher.shared.input_ended.clone();
         let options = &self.dispatcher.services.options;
-        let transport = SafeStdio::new(input, queue.clone(), options, stop.clone(), input_ended.clone());
-        let handler = ListenService(Handler::new(self.served, queue, [input_ended, stop.clone()]));
+        let input_ended = self.dispatcher.shared.input_ended.clone();
+        let transport = SafeStdio::new(input, queue.clone(), options, stop.clone(), input_ended);
+        // Its futures are boxed: rmcp moves them several times on the way to a task, and they hold the largest of all requests.
+        let handler = Handler::new(self.served, queue).into_dyn();
         // Without rmcp's own handshake: it ends the process on a notification that comes first, and does not let a
         // client that began with one protocol version go on with another. The handler checks each request instead.
         let service = serve_directly_with_ct(handler, transport, None, stop.clone());

@@ -1,7 +1,6 @@
-//! The kernel's events about watched paths, for waiting calls and subscriptions: one watcher, and the task that reads it.
+//! The kernel's events about watched paths, for waiting calls: one watcher, and the task that reads it.
 //!
-//! Started with the first of them. On other systems than Linux there is none, and who follows a path looks from time to
-//! time.
+//! Started with the first of them. On other systems than Linux there is none, and a wait looks from time to time.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

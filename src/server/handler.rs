@@ -4,27 +4,23 @@
 //! capabilities with an empty success; [`super::stdio`] never delivers them as such, so they are "method not found".
 
 use std::{
-    io,
-    pin::Pin,
     sync::{Arc, Mutex, PoisonError},
     time::{Duration, Instant},
 };
 
 use rmcp::{
-    ErrorData, RoleServer, ServerHandler, Service,
+    ErrorData, RoleServer, ServerHandler,
     model::{
-        CacheScope, CallToolRequestParams, CallToolResponse, ClientNotification, ClientRequest, CompleteRequestParams,
-        CompleteResult, CompletionInfo, DiscoverResult, ErrorCode, Implementation, InitializeRequestParams,
-        InitializeResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+        CacheScope, CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CompletionInfo,
+        DiscoverResult, ErrorCode, Implementation, InitializeRequestParams, InitializeResult,
+        ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
         ProgressNotification, ProgressNotificationParam, ProgressToken, ProtocolVersion, ReadResourceRequestParams,
         ReadResourceResponse, Reference, ServerCapabilities, ServerConfig, ServerJsonRpcMessage, ServerNotification,
-        ServerResult, SubscribeRequestParams, SubscriptionFilter, SubscriptionsListenRequest, UnsubscribeRequestParams,
     },
-    service::{NotificationContext, RequestContext, SubscriptionContext},
+    service::RequestContext,
 };
 use serde_json::{Map, Value, json};
 use text_file::{nearest_name::did_you_mean, shorten};
-use tokio::{sync::Semaphore, time};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -41,31 +37,17 @@ use super::{
     results,
     roles::Served,
     stdio::{DuplicateKey, OutputQueue},
-    subscriptions::{Listener, Subscriptions},
-    threads::no_thread,
 };
 
 /// How long a client of 2026-07-28 may keep the list of tools: it does not change while the process lives.
 const LISTING_TTL_MS: u64 = 3_600_000;
 /// Characters of an unknown tool's name that an error repeats.
 const MAX_NAME: usize = 64;
-/// Requests that begin a subscription at once: each holds a thread while it looks at the disk.
-const MAX_BEGINNING: usize = 4;
-/// `subscriptions/listen` requests at once.
-const MAX_LISTENS: usize = 64;
-/// Bytes of a URI that the log repeats.
-const MAX_URI: usize = 1024;
 
 pub(super) struct Handler {
     /// The services of each client; the last are for all that are in no other.
     served: Vec<Served>,
     output: OutputQueue,
-    /// Cancelled when the input ends, and when the server ends: subscriptions end with either.
-    closing: [CancellationToken; 2],
-    /// Room for requests that begin a subscription.
-    beginning: Semaphore,
-    /// Room for `subscriptions/listen` requests.
-    listens: Semaphore,
 }
 
 type Context = RequestContext<RoleServer>;
@@ -74,10 +56,8 @@ type Reply<T> = Result<T, ErrorData>;
 
 impl Handler {
     /// A handler that serves each client with the first of `served` that fits, and sends progress to `output`.
-    /// Subscriptions end with one of `closing`.
-    pub(super) fn new(served: Vec<Served>, output: OutputQueue, closing: [CancellationToken; 2]) -> Self {
-        let (beginning, listens) = (Semaphore::new(MAX_BEGINNING), Semaphore::new(MAX_LISTENS));
-        Self { served, output, closing, beginning, listens }
+    pub(super) fn new(served: Vec<Served>, output: OutputQueue) -> Self {
+        Self { served, output }
     }
 
     /// The services of the client that calls itself `client`: the first that fits. The last fits all.
@@ -94,7 +74,7 @@ impl Handler {
     fn info(served: &Served) -> ServerConfig {
         let builder = ServerCapabilities::builder().enable_tools();
         let capabilities = if served.dispatcher.services.toolbox.has_resources() {
-            builder.enable_resources().enable_resources_subscribe().enable_completions().build()
+            builder.enable_resources().enable_completions().build()
         } else {
             builder.build()
         };
@@ -165,35 +145,6 @@ impl Handler {
         }
     }
 
-    /// Follows `uris` for `listener`, on a thread. Returns which were refused, and why.
-    async fn follow(
-        &self,
-        served: &Served,
-        listener: Listener,
-        uris: Vec<String>,
-        is_held: bool,
-    ) -> Reply<Vec<(String, ToolError)>> {
-        let limit = served.dispatcher.services.options.deadline;
-        let subscriptions = Arc::clone(served.subscriptions(&self.output));
-        let subscribe = async {
-            let _permit = self.beginning.acquire().await;
-            let work = move || subscriptions.subscribe(&listener, &uris, is_held);
-            served.dispatcher.shared.pools.within(limit, work).await
-        };
-        let error = match time::timeout(limit, subscribe).await {
-            Ok(Ok(refused)) => return Ok(refused),
-            Ok(Err(error)) if error.kind() == io::ErrorKind::Other => {
-                ToolError::new(Kind::Internal, "the subscription failed unexpectedly")
-            }
-            Ok(Err(error)) if error.kind() != io::ErrorKind::TimedOut => {
-                no_thread("nothing is subscribed to").source(error)
-            }
-            _ => ToolError::new(Kind::TimedOut, format!("the subscription did not begin within {limit:.0?}"))
-                .hint("the file system may be slow: try again"),
-        };
-        Err(results::resource_error(&error, None))
-    }
-
     fn unknown_tool(served: &Served, name: &str) -> ErrorData {
         let offered: Vec<&str> = served.listing().iter().map(|tool| tool.name.as_ref()).collect();
         let shown = shorten(name, MAX_NAME);
@@ -244,36 +195,6 @@ impl ServerHandler for Handler {
         let mut result = ListToolsResult::with_all_items(self.served_to(&context).listing().to_vec());
         (result.ttl_ms, result.cache_scope) = cache_for(LISTING_TTL_MS, &context);
         Ok(result)
-    }
-
-    async fn subscribe(&self, request: SubscribeRequestParams, context: Context) -> Reply<()> {
-        let served = self.resources_of(&context, "resources/subscribe")?;
-        let refused = self.follow(served, Listener::Connection, vec![request.uri], false).await?;
-        refused.first().map_or(Ok(()), |(uri, error)| Err(results::resource_error(error, Some(uri.as_str()))))
-    }
-
-    async fn unsubscribe(&self, request: UnsubscribeRequestParams, context: Context) -> Reply<()> {
-        let served = self.resources_of(&context, "resources/unsubscribe")?;
-        served.subscriptions(&self.output).unsubscribe(&Listener::Connection, Some(&request.uri));
-        Ok(())
-    }
-
-    fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
-        Some(requested.clone())
-    }
-
-    async fn listen(&self, subscription: SubscriptionContext) -> Reply<()> {
-        let context = subscription.request_context();
-        // rmcp has sent the acknowledgement by now. No notification may come before it.
-        self.served_to(context).subscriptions(&self.output).release(&Listener::Request(context.id.clone()));
-        let [input_ended, stopped] = &self.closing;
-        tokio::select! {
-            () = subscription.cancelled() => {}
-            // Else it would keep the process after the end of the input, and the Python client sends SIGTERM after 2 s.
-            () = input_ended.cancelled() => {}
-            () = stopped.cancelled() => {}
-        }
-        Ok(())
     }
 
     async fn list_resource_templates(
@@ -380,94 +301,6 @@ fn opened(context: &Context) -> Reply<()> {
         format!("send initialize first, or with the request its _meta fields {}", missing.join(", ")),
         None,
     ))
-}
-
-/// The handler, and the check of what a `subscriptions/listen` request is about; all other requests are passed on.
-///
-/// `subscriptions/listen` (2026-07-28) is one long request for several URIs; it is acknowledged first, and what has
-/// changed since is sent after that. It ends when it is cancelled, and with the input. rmcp acknowledges without asking
-/// who calls, so the URIs are looked at before it gets the request: those that are refused are left out.
-pub(super) struct ListenService(pub(super) Handler);
-
-impl ListenService {
-    /// Follows what a `subscriptions/listen` request is about, and leaves the rest to rmcp and the handler.
-    async fn listen(&self, mut request: SubscriptionsListenRequest, context: Context) -> Reply<ServerResult> {
-        let Self(handler) = self;
-        // Not queued: a place is held as long as its request lives, which may be the whole session.
-        let Ok(_permit) = handler.listens.try_acquire() else {
-            let error = format!(
-                "there are too many subscriptions/listen requests: at most {MAX_LISTENS} at once; cancel one first"
-            );
-            return Err(ErrorData::invalid_request(error, None));
-        };
-        let served = handler.resources_of(&context, "subscriptions/listen")?;
-        let listener = Listener::Request(context.id.clone());
-        let mut following = None;
-        if let Some(uris) = request.params.notifications.resource_subscriptions.as_mut().filter(|uris| !uris.is_empty())
-        {
-            // Ends with this request, however it ends.
-            let subscriptions = Arc::clone(served.subscriptions(&handler.output));
-            following = Some(Following { subscriptions, listener: listener.clone() });
-            let refused = handler.follow(served, listener, uris.clone(), true).await?;
-            for (uri, error) in &refused {
-                tracing::info!(uri = %shorten(uri, MAX_URI), reason = %error.text(), "refused a subscription");
-            }
-            uris.retain(|uri| !refused.iter().any(|(other, _)| other == uri));
-            // A subscription to nothing would be acknowledged and then stay silent for ever.
-            if let (true, Some((uri, error))) = (uris.is_empty(), refused.first()) {
-                return Err(results::resource_error(error, Some(uri.as_str())));
-            }
-        }
-        let answer = handler.handle_request(ClientRequest::SubscriptionsListenRequest(request), context).await;
-        drop(following);
-        answer
-    }
-}
-
-/// The subscriptions of one request; they end when it is dropped.
-struct Following {
-    subscriptions: Arc<Subscriptions>,
-    listener: Listener,
-}
-
-impl Drop for Following {
-    fn drop(&mut self) {
-        self.subscriptions.unsubscribe(&self.listener, None);
-    }
-}
-
-type Answering<'a> = Pin<Box<dyn Future<Output = Reply<ServerResult>> + Send + 'a>>;
-
-/// The futures are boxed: rmcp moves them several times on the way to a task, and they hold the largest of all requests.
-impl Service<RoleServer> for ListenService {
-    fn handle_request(
-        &self,
-        request: ClientRequest,
-        context: Context,
-    ) -> impl Future<Output = Reply<ServerResult>> + Send + '_ {
-        match request {
-            // One without all that 2026-07-28 demands is rmcp's, which says what is missing.
-            ClientRequest::SubscriptionsListenRequest(request)
-                if is_modern(&context)
-                    && context.meta.missing_required_keys(&ProtocolVersion::V_2026_07_28).is_empty() =>
-            {
-                Box::pin(self.listen(request, context)) as Answering<'_>
-            }
-            request => Box::pin(self.0.handle_request(request, context)),
-        }
-    }
-
-    fn handle_notification(
-        &self,
-        notification: ClientNotification,
-        context: NotificationContext<RoleServer>,
-    ) -> impl Future<Output = Reply<()>> + Send + '_ {
-        Box::pin(self.0.handle_notification(notification, context))
-    }
-
-    fn get_info(&self) -> ServerConfig {
-        Service::get_info(&self.0)
-    }
 }
 
 /// At most ten updates a second.

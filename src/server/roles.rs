@@ -8,17 +8,11 @@ use std::{
     sync::{Arc, Mutex, OnceLock, PoisonError},
 };
 
-use confined_fs::Workspace;
 use rmcp::model::Tool;
 use text_file::wildcard::matches;
 use tokio_util::sync::CancellationToken;
 
-use crate::session::ChangeListener;
-
-use super::{
-    client_budget::ClientBudgets, dispatch::Dispatcher, instructions, results, services::Services, stdio::OutputQueue,
-    subscriptions::Subscriptions,
-};
+use super::{client_budget::ClientBudgets, dispatch::Dispatcher, instructions, results, services::Services};
 
 /// Completions of one caller that run at the same time.
 const MAX_COMPLETIONS: usize = 8;
@@ -40,8 +34,6 @@ pub(super) struct Served {
     pub(super) instructions: String,
     pub(super) budgets: ClientBudgets,
     listing: OnceLock<Vec<Tool>>,
-    /// Begins with the first request about one.
-    subscriptions: OnceLock<Arc<Subscriptions>>,
     /// Completions under way, the last one at the end.
     completions: Mutex<VecDeque<CancellationToken>>,
 }
@@ -52,8 +44,7 @@ impl Served {
         let services = &dispatcher.services;
         let mounts = services.workspace.roots().iter().filter_map(|root| root.name().map(str::to_owned)).collect();
         let budgets = ClientBudgets::new(mounts, &services.settings);
-        let (listing, completions, subscriptions) = (OnceLock::new(), Mutex::default(), OnceLock::new());
-        Self { client, dispatcher, instructions, budgets, listing, subscriptions, completions }
+        Self { client, dispatcher, instructions, budgets, listing: OnceLock::new(), completions: Mutex::default() }
     }
 
     /// Serves a role, with the limits of `base`.
@@ -65,19 +56,6 @@ impl Served {
     /// Whether it is for the client that calls itself `client`.
     pub(super) fn is_for(&self, client: Option<&str>) -> bool {
         self.client.as_deref().is_none_or(|pattern| client.is_some_and(|client| matches(pattern, client)))
-    }
-
-    /// The subscriptions of its clients; begun with the first request about one.
-    pub(super) fn subscriptions(&self, output: &OutputQueue) -> &Arc<Subscriptions> {
-        self.subscriptions.get_or_init(|| {
-            let Services { workspace, session, path_index, .. } = &*self.dispatcher.services;
-            // With `--index off` nothing is watched.
-            let watcher = if path_index.is_kept() { self.dispatcher.shared.events.watcher() } else { None };
-            let new = Arc::new(Subscriptions::new(Workspace::clone(workspace), output.clone(), watcher));
-            let listener: Arc<dyn ChangeListener> = Arc::clone(&new) as _;
-            session.changes.follow(Arc::downgrade(&listener));
-            new
-        })
     }
 
     pub(super) fn listing(&self) -> &[Tool] {

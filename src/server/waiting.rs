@@ -109,7 +109,7 @@ impl Poller<'_> {
         let wake: OnEvent = {
             let changed = Arc::clone(&changed);
             // `notify_one` is kept where nobody waits yet: an event during a poll is not lost.
-            Arc::new(move |_| changed.notify_one())
+            Arc::new(move || changed.notify_one())
         };
         let watcher = self.shared.events.watcher();
         let input_ended = &self.shared.input_ended;

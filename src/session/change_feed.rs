@@ -1,4 +1,4 @@
-//! Each committed change of the server, for those that follow them: subscriptions, `--events`, language servers.
+//! Each committed change of the server, for those that follow them: `--events` and language servers.
 //!
 //! The tools report here once the change is on the disk, whether or not there is an audit. A change of a directory is
 //! one report, for everything below it.

@@ -32,7 +32,6 @@ mod references;
 mod resources;
 #[cfg(unix)]
 mod special;
-mod subscriptions;
 mod wait;
 #[cfg(windows)]
 mod windows;

@@ -75,7 +75,6 @@ mod setup;
 mod spelling;
 mod stage;
 mod stdio;
-mod subscriptions;
 mod system;
 mod tidy;
 mod two_callers;

@@ -168,12 +168,6 @@ impl Process {
         }
     }
 
-    /// The next message, if one comes within `limit`.
-    pub(crate) fn next_within(&mut self, limit: Duration) -> Option<Value> {
-        let line = self.lines.recv_timeout(limit).ok()?;
-        Some(serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}")))
-    }
-
     /// The process id of the server.
     pub(crate) fn id(&self) -> u32 {
         self.child.id()

@@ -298,6 +298,30 @@ fn wrong_parameters_are_invalid_and_name_the_reason() {
 }
 
 #[test]
+fn subscriptions_are_unknown_methods() {
+    both(&["--root", "ROOT"], |desk| {
+        let uri = "file:///src/main.rs";
+        for method in ["resources/subscribe", "resources/unsubscribe", "subscriptions/listen"] {
+            for params in [
+                json!({}),
+                json!({ "uri": uri }),
+                json!({ "uri": 7 }),
+                json!({ "notifications": { "resourceSubscriptions": [uri], "toolsListChanged": true } }),
+                json!({ "notifications": [] }),
+            ] {
+                let error = desk.ask(method, params);
+                assert_eq!((&error["code"], &error["message"]), (&json!(-32601), &json!(method)), "{error}");
+            }
+        }
+    });
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut server = Process::start(folder.path(), &["--root", "."]);
+    let capabilities = json!({ "tools": {}, "resources": {}, "completions": {} });
+    assert_eq!(server.initialize()["capabilities"], capabilities);
+    assert_eq!(server.discover()["capabilities"], capabilities);
+}
+
+#[test]
 fn server_without_read_has_no_resources() {
     both(&["--root", "ROOT", "--tools", "glob"], |desk| {
         for method in ["resources/list", "resources/templates/list"] {

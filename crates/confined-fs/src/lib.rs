@@ -103,7 +103,7 @@ pub use walk::{
     Entry, EntryOrigin, IgnoreRules, Ignored, IgnoredEntries, LimitsHit, ShownStats, SiblingCache, StatCache,
     TreeListing, VerifiedListing, VerifiedName, WalkOptions, WalkReport,
 };
-pub use watch::{Changes, DiskWatcher, NameEvent, OnEvent, PathWatch, Unwatchable, WatchedEntry, Watcher, watch_limit};
+pub use watch::{Changes, DiskWatcher, OnEvent, PathWatch, Unwatchable, WatchedEntry, Watcher, watch_limit};
 pub use workspace::{Opened, Workspace, WorkspaceOptions};
 pub use write::{
     Approval, Base, Committed, FileLock, HashedBytes, HostFile, NewContent, NewDirectory, PreviousFile, StaleAfter,

@@ -3,7 +3,7 @@
 //! | type | watches | for |
 //! |---|---|---|
 //! | [`Watcher`] | every directory of a root, so that a list of its names can be kept true | the path index |
-//! | [`DiskWatcher`] | chosen paths, or directories with all below them; calls listeners with each event | the tool `wait` and subscriptions |
+//! | [`DiskWatcher`] | chosen paths; calls listeners with each event | the tool `wait` |
 //!
 //! [`Watcher`] watches every directory before it lists it, and turns events into what has to be looked at again. It keeps
 //! no names. The kernel queues an event within the system call that makes the change, so whatever had returned before
@@ -36,7 +36,7 @@ use std::{ffi::OsStr, fs::File};
 use crate::walk::{GIT, holds_rules, is_marker};
 use crate::{Dir, WorkspacePath};
 
-pub use disk_watcher::{DiskWatcher, NameEvent, OnEvent, PathWatch};
+pub use disk_watcher::{DiskWatcher, OnEvent, PathWatch};
 #[cfg(target_os = "linux")]
 pub use inotify::watch_limit;
 #[cfg(not(target_os = "linux"))]
@@ -113,10 +113,6 @@ struct Event<'a> {
     directory: bool,
     /// The name came or went.
     came_or_went: bool,
-    /// The content was written to.
-    is_written: bool,
-    /// The watched directory itself was moved.
-    is_moved: bool,
     /// Events before this one were lost.
     lost: bool,
     /// The watch is no more.

@@ -157,11 +157,6 @@ impl PathIndex {
         &self.stored.stored
     }
 
-    /// Whether indexes are kept, and so the system is asked for events.
-    pub fn is_kept(&self) -> bool {
-        self.mode != IndexMode::Off
-    }
-
     /// In a few words on each root, for diagnosis: its public name, and whether it is indexed or why not.
     pub fn report(&self) -> Vec<(String, String)> {
         let describe = |state: &RootState| match state {

@@ -11,7 +11,7 @@ use rmcp::{
         CallToolRequest, CancelledNotification, ClientJsonRpcMessage, ClientNotification, ClientRequest, ClientResult,
         CompleteRequest, CustomRequest, DiscoverRequest, ElicitResult, ErrorCode, GetMeta as _, InitializeRequest,
         ListResourceTemplatesRequest, ListResourcesRequest, ListToolsRequest, PaginatedRequestParams, PingRequest,
-        ReadResourceRequest, RequestId, SubscriptionsListenRequest,
+        ReadResourceRequest, RequestId,
     },
 };
 use serde::{
@@ -24,8 +24,6 @@ use text_file::{exact_size, shorten};
 use crate::tools::args::{is_cut_json, quote_numbers};
 
 use super::frame::IdScanner;
-#[expect(deprecated, reason = "clients of 2025-11-25 and before subscribe this way")]
-use rmcp::model::{SubscribeRequest, UnsubscribeRequest};
 
 /// Characters of a parser's error that are repeated: it may quote whole values.
 const MAX_REASON: usize = 300;
@@ -131,7 +129,6 @@ pub(super) fn too_many(calls: usize, bytes: usize) -> ErrorData {
     ErrorData::new(BUSY, message, None)
 }
 
-#[expect(deprecated, reason = "clients of 2025-11-25 and before subscribe this way")]
 fn request(method: &str, id: RequestId, line: &[u8]) -> Incoming {
     let typed = match method {
         "initialize" => typed::<InitializeRequest>(line),
@@ -139,9 +136,6 @@ fn request(method: &str, id: RequestId, line: &[u8]) -> Incoming {
         "ping" => typed::<PingRequest>(line),
         "tools/list" => list::<ListToolsRequest>(line),
         "tools/call" => call(line),
-        "resources/subscribe" => typed::<SubscribeRequest>(line),
-        "resources/unsubscribe" => typed::<UnsubscribeRequest>(line),
-        "subscriptions/listen" => typed::<SubscriptionsListenRequest>(line),
         "resources/list" => list::<ListResourcesRequest>(line),
         "resources/templates/list" => list::<ListResourceTemplatesRequest>(line),
         "resources/read" => typed::<ReadResourceRequest>(line),

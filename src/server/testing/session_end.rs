@@ -11,7 +11,7 @@ use tokio::{
 use crate::tools::Settings;
 
 use super::{
-    FOREVER, ServerOptions, TEST_LIMIT, Wire, error_kind, modern, text,
+    FOREVER, ServerOptions, TEST_LIMIT, Wire, error_kind, text,
     tools::{begun, release},
 };
 
@@ -66,16 +66,6 @@ async fn large_answer_is_complete_after_the_input_has_ended() {
     wire.end_input().await;
     let rest = wire.ended().await;
     assert_eq!(text(&rest[0]).len(), 4_000_000);
-}
-
-#[tokio::test]
-async fn subscription_does_not_keep_the_server_running() {
-    let mut wire = Wire::raw();
-    let listen = modern(json!({ "notifications": { "toolsListChanged": true } }));
-    wire.request(1, "subscriptions/listen", listen).await;
-    wire.end_input().await;
-    let rest = wire.ended().await;
-    assert_eq!((rest.len(), &rest[0]["error"]["code"]), (1, &json!(-32601)));
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! Watches on chosen paths, for those that wait for one of them (`wait`) and those that follow them (subscriptions).
+//! Watches on chosen paths, for those that wait for one of them (`wait`).
 //!
 //! [`Watcher`](super::Watcher) keeps the list of a whole root true: a search reads it before each use, and it does not
 //! distinguish a write from a touch. Here the reader of the events calls the listeners of the paths that they are about.
@@ -14,33 +14,21 @@
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::{OsStr, OsString};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::{fmt, ops::ControlFlow, path::Path};
+use std::{fmt, path::Path};
 
 use beneath::{FileKind, OpenFor};
 
 use super::{Event, OpenPath, Queue, Unwatchable};
-use crate::walk::{self, Visitor};
-use crate::{Dir, Entry, Ignored, WalkOptions, Workspace, WorkspacePath, write::is_reserved};
+use crate::{Workspace, WorkspacePath, write::is_reserved};
 
 /// Directories that one listener watches at most: a quarter of what Linux gives a user by default on a large machine.
 const MAX_WATCHES: usize = 1 << 18;
 /// Events that are taken at once: their reader has other work.
 const MAX_EVENTS_AT_ONCE: usize = 1024;
 
-/// An event of a name in a watched directory.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct NameEvent {
-    /// The name came or went.
-    pub came_or_went: bool,
-    /// The content was written to; else only rights or times have changed, or a writer has closed it.
-    pub is_written: bool,
-    /// The name is a directory's.
-    pub is_directory: bool,
-}
-
-/// Called with each event of what is watched, and with `None` where events were lost: anything may have changed. It must
+/// Called with each event of what is watched, and where events were lost: anything may have changed then. It must
 /// return at once, and may not watch or end a watch.
-pub type OnEvent = Arc<dyn Fn(Option<(&WorkspacePath, NameEvent)>) + Send + Sync>;
+pub type OnEvent = Arc<dyn Fn() + Send + Sync>;
 
 /// The queue of all watched paths.
 #[derive(Debug)]
@@ -91,7 +79,7 @@ impl DiskWatcher {
         let read = self.queue.read(MAX_EVENTS_AT_ONCE, &mut |event: &Event<'_>| {
             if event.lost {
                 for on_event in listeners.values() {
-                    on_event(None);
+                    on_event();
                 }
                 return;
             }
@@ -107,19 +95,9 @@ impl DiskWatcher {
             };
             for user in about {
                 let Some(on_event) = listeners.get(&user.listener) else { continue };
-                if event.unmounted {
-                    on_event(None);
-                    continue;
-                }
-                let found = NameEvent {
-                    came_or_went: event.came_or_went || event.ended || (event.name.is_none() && event.is_moved),
-                    is_written: event.is_written,
-                    is_directory: event.directory,
-                };
                 let child = event.name.map(|name| user.path.child(Path::new(name)));
-                let path = child.as_ref().unwrap_or(&user.path);
-                if !path.hidden() {
-                    on_event(Some((path, found)));
+                if event.unmounted || !child.as_ref().unwrap_or(&user.path).hidden() {
+                    on_event();
                 }
             }
             if event.ended {
@@ -215,24 +193,6 @@ impl PathWatch {
         Ok(reports_all)
     }
 
-    /// Watches `start`, a real directory, and all below it that ignore rules do not leave out.
-    pub fn add_below(&mut self, workspace: &Workspace, start: &WorkspacePath) {
-        let options = WalkOptions { ignored: Ignored::Skip, max_depth: None, directories: true, symlinks: false };
-        // What cannot be listed now is listed when its coming is reported.
-        let _ = walk::walk(&workspace.shared, start, &options, &mut WatchBelow { watch: self, start });
-    }
-
-    /// Ends the watches on `tree` and everything below it: it may be another one now.
-    pub fn forget(&mut self, tree: &WorkspacePath) {
-        let from = self.watched.range(tree.clone()..).take_while(|(path, _)| path.is_in(tree));
-        let below: Vec<WorkspacePath> = from.map(|(path, _)| path.clone()).collect();
-        for path in below {
-            if let Some(number) = self.watched.remove(&path) {
-                self.unwatch(number);
-            }
-        }
-    }
-
     /// Whether the file system is known to report each change.
     fn add(&mut self, what: &OpenPath<'_>, path: WorkspacePath, name: Option<&OsStr>) -> Result<bool, Unwatchable> {
         if self.watched.len() >= MAX_WATCHES {
@@ -273,24 +233,6 @@ impl Drop for PathWatch {
     }
 }
 
-/// Watches each directory that a walk opens, before it is listed.
-struct WatchBelow<'w> {
-    watch: &'w mut PathWatch,
-    start: &'w WorkspacePath,
-}
-
-impl Visitor for WatchBelow<'_> {
-    fn visit(&mut self, _: Entry) -> ControlFlow<()> {
-        if self.watch.reports_all { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-    }
-
-    fn opened(&mut self, dir: &Dir, path: &Path) -> bool {
-        let added = self.watch.add(&OpenPath::Directory(dir), WorkspacePath::new(self.start.root(), path), None);
-        self.watch.reports_all &= added.is_ok_and(|reports_all| reports_all);
-        self.watch.reports_all
-    }
-}
-
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
     #![expect(clippy::disallowed_methods, reason = "the tests prepare real files")]
@@ -310,7 +252,7 @@ mod tests {
         let woken = Arc::new(AtomicUsize::new(0));
         let on_event: OnEvent = {
             let woken = Arc::clone(&woken);
-            Arc::new(move |_| {
+            Arc::new(move || {
                 woken.fetch_add(1, Ordering::Relaxed);
             })
         };
@@ -342,43 +284,5 @@ mod tests {
         fs::write(root.path().join("dir/log"), "x").unwrap();
         assert!(!is_woken());
         assert!(watches.table().users.is_empty());
-    }
-
-    #[test]
-    fn directory_is_followed_with_all_below_it() {
-        let root = tempfile::tempdir().unwrap();
-        let at = |name: &str| root.path().join(name);
-        fs::create_dir_all(at("dir/inner/deep")).unwrap();
-        let workspace = Workspace::of_directory(root.path(), Access::ReadOnly);
-        let watches = Arc::new(DiskWatcher::new().unwrap());
-        let seen = Arc::new(Mutex::new(Vec::new()));
-        let on_event: OnEvent = {
-            let seen = Arc::clone(&seen);
-            Arc::new(move |event| {
-                let (path, event) = event.expect("few events");
-                seen.lock().unwrap().extend(event.came_or_went.then(|| path.to_string()));
-            })
-        };
-        let seen = || {
-            while watches.dispatch() {}
-            std::mem::take(&mut *seen.lock().unwrap())
-        };
-        let path = |name: &str| workspace.resolve(name).unwrap();
-        let mut watch = workspace.watch_path(&watches, &[path("dir")], &on_event);
-        watch.add_below(&workspace, &path("dir"));
-        if !watch.reports_all() {
-            return;
-        }
-        fs::write(at("dir/inner/deep/new"), "x").unwrap();
-        fs::write(at("other"), "x").unwrap();
-        assert_eq!(seen(), ["dir/inner/deep/new"]);
-        fs::rename(at("dir/inner"), at("moved")).unwrap();
-        assert!(seen().contains(&"dir/inner".to_owned()));
-        watch.forget(&path("dir/inner"));
-        fs::write(at("moved/deep/later"), "x").unwrap();
-        assert_eq!(seen(), [""; 0], "what was moved away");
-        drop(watch);
-        fs::write(at("dir/last"), "x").unwrap();
-        assert_eq!(seen(), [""; 0]);
     }
 }

@@ -140,8 +140,6 @@ impl Queue {
                         name: event.file_name().map(|name| OsStr::from_bytes(name.to_bytes())),
                         directory: flags.contains(ReadFlags::ISDIR),
                         came_or_went,
-                        is_written: flags.contains(ReadFlags::MODIFY),
-                        is_moved: flags.contains(ReadFlags::MOVE_SELF),
                         lost: flags.contains(ReadFlags::QUEUE_OVERFLOW),
                         ended: flags.contains(ReadFlags::IGNORED),
                         unmounted: flags.contains(ReadFlags::UNMOUNT),

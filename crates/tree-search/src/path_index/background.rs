@@ -189,7 +189,7 @@ fn listed(workspace: &Workspace, root: &WorkspacePath, index: &PathIndex) -> Roo
         // A queue of events for each root and not that of `DiskWatcher`: it is read within a search, by the thread that
         // searches, since the kernel queues an event before the system call that caused it returns. Nobody waits for it, so
         // a build that writes a hundred thousand files wakes no task of the server, and what is too much for the queue
-        // costs one new listing here and no event of `wait` or of a subscription.
+        // costs one new listing here and no event of `wait`.
         let mut watcher = match workspace.watch(root.root()) {
             Ok(watcher) => watcher,
             Err(why) => return RootState::Unwatchable(why, None),
