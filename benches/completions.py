@@ -15,7 +15,7 @@ import tempfile
 import time
 
 NAMES = ["index.ts", "main.rs", "config.py", "README.md", "view.tsx", "test_window.py", "handler.go", "style.css"]
-TYPED = ["@i", "@in", "@ind", "@inde", "@index", "hand", "mod12/ind", "twp", "package9 view", "readme", "zzz", ""]
+TYPED = ["@i", "@in", "@ind", "@inde", "@index", "hand", "mod12/ind", "ndow", "package9/mod", "readme", "zzz", ""]
 
 
 def make_tree(root, files):

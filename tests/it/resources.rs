@@ -131,12 +131,16 @@ fn mention_is_completed_and_read() {
 #[test]
 fn best_names_come_first_and_hidden_or_denied_ones_never() {
     both(&["--root", "ROOT", "--hide", "private"], |desk| {
-        assert_eq!(desk.values(UNNAMED, "index")[..2], ["src/index.ts", "src/windows/index.rs"]);
+        assert_eq!(desk.values(UNNAMED, "index"), ["src/index.ts", "src/windows/index.rs", "docs/My index ü.md"]);
         assert_eq!(desk.values(UNNAMED, "src/w"), ["src/windows/", "src/windows/index.rs"]);
         assert_eq!(desk.values(UNNAMED, "./src/../docs/my"), ["docs/My index ü.md"]);
         assert_eq!(desk.values(UNNAMED, "MAIN"), ["src/main.rs"]);
         assert_eq!(desk.values(UNNAMED, "u\u{308}"), ["docs/My index ü.md"], "decomposed");
-        assert_eq!(desk.values(UNNAMED, "srcmn"), ["src/main.rs"], "letters of the path");
+        assert_eq!(
+            desk.values(UNNAMED, "src"),
+            ["src/", "src/main.rs", "src/index.ts", "src/windows/index.rs", "src/windows/"]
+        );
+        assert_eq!(desk.values(UNNAMED, "srcmn"), [""; 0], "letters in order");
         for nothing in
             [".env", "env", "plan", "private", "../", "..", "/etc/passwd", "src/../../x", "\0", "node_modules"]
         {

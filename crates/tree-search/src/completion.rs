@@ -1,25 +1,23 @@
-//! Completes what a person types of a path: the best files of one root, ranked by name, path and recent use.
+//! Completes what a person types of a path: the files of one root whose name or path has the text.
 //!
-//! Names come from the path index where there is one, else from a short walk. A tree that takes longer is listed in the
-//! background for the next keystroke, and an index is begun. What is returned was there at the moment it was looked at,
-//! and is nothing that policy hides or denies.
+//! Names come from the path index where there is one, else from a short walk; where that is not enough, an index is
+//! begun. What is returned was there at the moment it was looked at, and is nothing that policy hides or denies.
 //!
 //! [`PathQuery`] is compared with names without regard to case and Unicode normal form.
 //!
 //! # Order
-//! How a name fits decides first ([`Fit`]). Within one kind of fit, files come before directories where a name was
-//! typed, then what was used last, then the better score of the fuzzy matcher. Scores take time, so they are computed
-//! only for the best kinds of fit, and there for the shortest paths.
+//! Names before paths; there, texts that begin with what was typed, then those with a word that does, then all that have
+//! it somewhere. Among equals, files come before directories where a name was typed, then what was used last, then the
+//! shortest.
 
 use std::time::{Duration, Instant};
-use std::{borrow::Cow, cmp::Reverse, collections::HashMap, sync::Arc};
+use std::{borrow::Cow, collections::HashMap, sync::Arc};
 
-use code_fuzzy_match::FuzzyMatcher;
 use confined_fs::{FileKind, Visibility, Workspace, WorkspacePath, stop::StopSignal};
 use percent_encoding::percent_decode_str;
 use unicode_normalization::{UnicodeNormalization as _, is_nfc};
 
-use crate::{IndexedPath, Listing, Newest, PathIndex};
+use crate::{IndexedPath, Newest, PathIndex, PathList};
 
 /// How long the modification times of files may be asked for, for an answer to no text at all.
 const STAT_TIME: Duration = Duration::from_millis(8);
@@ -60,7 +58,7 @@ impl PathIndex {
     /// The paths below a root that `request` may mean.
     pub fn complete(self: &Arc<Self>, request: &CompletionRequest<'_>) -> Completions {
         let Some(query) = PathQuery::parse(request.text) else { return Completions::default() };
-        let names = tree_names(self, request.workspace, request.root, request.stop);
+        let (names, is_complete) = tree_names(self, request, query.is_empty());
         let in_root = request.recent.iter().filter(|path| path.root().key() == request.root.root().key());
         let recent: HashMap<&WorkspacePath, usize> = in_root.enumerate().map(|(at, path)| (path, at)).collect();
         let wanted = request.limit + SPARE;
@@ -73,19 +71,19 @@ impl PathIndex {
             let other_readings = query.other_readings().into_iter().filter(|_| found.total == 0);
             other_readings.map(|query| rank(&query)).find(|found| found.total > 0).unwrap_or(found)
         };
-        present(request, found, names.is_complete)
+        present(request, found, is_complete)
     }
 }
 
 /// The files used last, then those modified last.
-fn newest(names: &Listing, recent: &HashMap<&WorkspacePath, usize>, wanted: usize) -> RankedPaths {
+fn newest(names: &PathList, recent: &HashMap<&WorkspacePath, usize>, wanted: usize) -> RankedPaths {
     let mut used: Vec<_> = recent.iter().map(|(path, at)| (*at, *path)).collect();
     used.sort_unstable_by_key(|(at, _)| *at);
     let mut paths: Vec<_> = used.into_iter().map(|(_, path)| path.clone()).collect();
     let started = Instant::now();
     let (mut total, mut may_ask) = (paths.len(), true);
     let mut newest = Newest::new(wanted);
-    for (at, name) in names.iter().enumerate() {
+    for (at, name) in names.unignored().enumerate() {
         if is_directory(&name) || recent.contains_key(name.path()) {
             continue;
         }
@@ -107,7 +105,6 @@ fn present(request: &CompletionRequest<'_>, found: RankedPaths, is_complete: boo
             break;
         }
         let is_shown = || request.workspace.visibility(&path).is_ok_and(|seen| seen != Visibility::Denied);
-        // A kept listing may be some seconds old.
         match request.workspace.stat(&path).map(|stat| stat.kind) {
             Ok(FileKind::Directory) => shown.push((path, true)),
             Ok(FileKind::File) if is_shown() => shown.push((path, false)),
@@ -119,36 +116,34 @@ fn present(request: &CompletionRequest<'_>, found: RankedPaths, is_complete: boo
 
 /// How long a walk may take before an answer is given with what it has found.
 const WALK_TIME: Duration = Duration::from_millis(12);
-/// Looks at the clock, one for 64 names, before that counts: a small tree is listed whole on a busy machine, too.
-const FEW_LOOKS: usize = 32;
+/// Names that are listed however long that takes: a small tree is listed whole on a busy machine, too.
+const MIN_NAMES: usize = 2048;
 
-/// The names below `root`, or as many as an answer can wait for.
-fn tree_names(index: &Arc<PathIndex>, workspace: &Workspace, root: &WorkspacePath, stop: &StopSignal) -> Listing {
-    // A missing directory holds nothing: kept as an unfinished listing, it would hide what appears in it.
+/// The names below the root, or as many as an answer can wait for; and whether that is all. `with_times`: those of files
+/// are wanted, too.
+fn tree_names(index: &Arc<PathIndex>, request: &CompletionRequest<'_>, with_times: bool) -> (Arc<PathList>, bool) {
+    let CompletionRequest { workspace, root, stop, .. } = *request;
+    let empty = || Arc::new(PathList::empty(root, workspace.entry_origin(root)));
     if root.root().is_absent() {
-        index.kept_names.forget(root);
-        return Listing::empty(workspace, root);
+        return (empty(), true);
     }
     if let Some(snapshot) = index.live_snapshot(root, None) {
-        index.kept_names.forget(root);
         // Brings the rest of the index up to date in the background, where that is due.
         index.after_search(workspace, root, usize::MAX, false);
-        return Listing { list: snapshot.list, is_complete: true };
-    }
-    if let Some(listing) = index.kept_names.get(root) {
-        return listing;
+        return (snapshot.list, true);
     }
     let started = Instant::now();
-    let mut looks = 0;
-    let names = Listing::read(workspace, root, || {
-        looks += 1;
-        stop.stopped().is_some() || (looks > FEW_LOOKS && started.elapsed() >= WALK_TIME)
-    });
-    if !names.is_complete {
-        index.after_search(workspace, root, names.iter().count(), true);
-        index.kept_names.keep(workspace, root);
+    let is_over = |names: usize| {
+        names.is_multiple_of(CHECK_EVERY)
+            && (stop.stopped().is_some() || names > MIN_NAMES && started.elapsed() >= WALK_TIME)
+    };
+    let Ok((names, is_complete)) = PathList::walk(workspace, root, with_times, is_over) else {
+        return (empty(), false);
+    };
+    if !is_complete {
+        index.after_search(workspace, root, names.unignored().count(), true);
     }
-    names
+    (Arc::new(names), is_complete)
 }
 
 fn is_directory(name: &IndexedPath<'_>) -> bool {
@@ -216,20 +211,6 @@ pub(super) fn folded(text: &str) -> Cow<'_, str> {
     Cow::Owned(if is_nfc(&lower) { lower } else { lower.nfc().collect() })
 }
 
-/// Whether the characters of `needle` are in `text`, in that order.
-fn has_in_order(text: &str, needle: &str) -> bool {
-    if text.is_ascii() && needle.is_ascii() {
-        let mut rest = text.bytes();
-        return needle.bytes().all(|wanted| rest.any(|one| one == wanted));
-    }
-    let mut rest = text.chars();
-    needle.chars().all(|wanted| rest.any(|one| one == wanted))
-}
-
-/// Names that are scored at most.
-const MAX_SCORED: usize = 1000;
-/// Bytes of the longest path that is scored: the time grows with it.
-const MAX_SCORED_BYTES: usize = 1024;
 /// Names between two looks at the stop signal.
 const RANKED_PER_CHECK: usize = 256;
 
@@ -241,131 +222,123 @@ struct RankedPaths {
     pub(super) total: usize,
 }
 
-/// How a name or a path fits what was typed, the best first.
+/// Where a text has what was typed, the best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Fit {
-    /// The whole name, with or without its ending; or the whole path.
-    Whole,
-    /// The beginning of the name, or of the path.
+enum Position {
     Beginning,
-    /// A part of the name; for a path, whole names in it.
-    Part,
-    /// Letters of the name in order; for a path, a part of it.
-    Letters,
-    /// Where a name was typed, a part of the path.
-    PathPart,
-    /// Letters of the path in order.
-    PathLetters,
+    WordStart,
+    Inside,
 }
 
 /// A name that fits.
 struct Candidate<'n> {
     name: IndexedPath<'n>,
     text: Cow<'n, str>,
-    group: (Fit, bool),
+    /// Whether only the path fits where a name was typed, and the length of what fits.
+    is_path: bool,
+    position: Position,
+    length: usize,
+    is_late_directory: bool,
     recent: usize,
-    /// Those of the name and of the path; 0 until they are computed.
-    scores: (usize, usize),
 }
 
 impl Candidate<'_> {
     /// The best is least.
     fn order(&self) -> impl Ord {
+        let fit = (self.is_path, self.position, self.is_late_directory, self.recent, self.length);
         // The text at the end, so that the unstable sort has one result only.
-        (self.group, self.recent, Reverse(self.scores), self.text.len(), &*self.text)
+        (fit, self.text.len(), &*self.text)
     }
 }
 
 /// The `wanted` best of `names`.
 fn ranked(
-    names: &Listing,
+    names: &PathList,
     query: &PathQuery,
     recent: &HashMap<&WorkspacePath, usize>,
     wanted: usize,
     stop: &StopSignal,
 ) -> RankedPaths {
     let mut candidates = Vec::new();
-    for (at, name) in names.iter().enumerate() {
+    for (at, name) in names.unignored().enumerate() {
         if at % RANKED_PER_CHECK == 0 && stop.stopped().is_some() {
             break;
         }
         // Nobody types what is not Unicode.
         let Some(text) = name.relative.to_str() else { continue };
         let text = if cfg!(windows) { Cow::Owned(text.replace('\\', "/")) } else { Cow::Borrowed(text) };
-        if let Some(fit) = fit(&text, query) {
-            // Its path is made only where it is compared.
-            let recent = if recent.is_empty() { None } else { recent.get(name.path()).copied() };
-            let group = (fit, is_directory(&name) && !query.is_path());
-            let recent = recent.unwrap_or(usize::MAX);
-            candidates.push(Candidate { name, text, group, recent, scores: (0, 0) });
-        }
+        let in_name = if query.is_path() { None } else { position(name_of(&text), query).map(|at| (false, at)) };
+        let Some((is_path, position)) = in_name.or_else(|| position(&text, query).map(|at| (true, at))) else {
+            continue;
+        };
+        // Its path is made only where it is compared.
+        let recent = if recent.is_empty() { None } else { recent.get(name.path()).copied() };
+        candidates.push(Candidate {
+            length: if is_path { text.len() } else { name_of(&text).len() },
+            is_late_directory: is_directory(&name) && !query.is_path(),
+            recent: recent.unwrap_or(usize::MAX),
+            is_path,
+            position,
+            name,
+            text,
+        });
     }
     let total = candidates.len();
-    // Leaves those that can be the best: of all groups in their order, and of the last one of these what was used last
-    // and is shortest.
-    if total > MAX_SCORED {
-        candidates.select_nth_unstable_by(MAX_SCORED, |one, other| one.order().cmp(&other.order()));
-        candidates.truncate(MAX_SCORED);
-    }
-    let mut matcher = FuzzyMatcher::new();
-    for candidate in &mut candidates {
-        candidate.scores = scores(&mut matcher, &candidate.text, query);
+    if total > wanted {
+        candidates.select_nth_unstable_by(wanted, |one, other| one.order().cmp(&other.order()));
+        candidates.truncate(wanted);
     }
     candidates.sort_unstable_by(|one, other| one.order().cmp(&other.order()));
-    RankedPaths { paths: candidates.into_iter().take(wanted).map(|one| one.name.into_path()).collect(), total }
-}
-
-/// How well the name and the path fit.
-fn scores(matcher: &mut FuzzyMatcher, path: &str, query: &PathQuery) -> (usize, usize) {
-    if path.len() > MAX_SCORED_BYTES {
-        return (0, 0);
-    }
-    let mut score = |text: &str| matcher.fuzzy_match(text, &query.text).unwrap_or(0);
-    let name = if query.is_path() { 0 } else { score(name_of(path)) };
-    (name, score(path))
+    RankedPaths { paths: candidates.into_iter().map(|one| one.name.into_path()).collect(), total }
 }
 
 fn name_of(path: &str) -> &str {
     path.rsplit_once('/').map_or(path, |(_, name)| name)
 }
 
-fn fit(path: &str, query: &PathQuery) -> Option<Fit> {
-    let wanted = query.folded.as_str();
-    // Most do not fit at all, which is seen at once; of a mention, `@src/a`, its first character.
-    if wanted.starts_with('@') && !path.contains('@') {
-        return None;
-    }
-    let path = folded(path);
-    if !has_in_order(&path, wanted) {
-        return None;
-    }
-    if query.is_path() {
-        return Some(if path == wanted {
-            Fit::Whole
-        } else if path.starts_with(wanted) {
-            Fit::Beginning
-        } else {
-            match path.find(wanted) {
-                // Never at 0, which is a beginning.
-                Some(at) if path.as_bytes()[at - 1] == b'/' => Fit::Part,
-                Some(_) => Fit::Letters,
-                None => Fit::PathLetters,
-            }
-        });
-    }
-    let name = name_of(&path);
-    let stem = name.split_once('.').map_or(name, |(stem, _)| stem);
-    Some(if name == wanted || stem == wanted {
-        Fit::Whole
-    } else if name.starts_with(wanted) {
-        Fit::Beginning
-    } else if name.contains(wanted) {
-        Fit::Part
-    } else if has_in_order(name, wanted) {
-        Fit::Letters
-    } else if path.contains(wanted) {
-        Fit::PathPart
+/// Where a name or a path has what was typed, if it has it.
+fn position(text: &str, query: &PathQuery) -> Option<Position> {
+    let folded = folded(text);
+    let begins_word = |at: usize| {
+        let before = folded[..at].chars().next_back();
+        // Folded, only ASCII has its characters at the same places.
+        let is_hump = text.is_ascii() && text[..=at].ends_with(|one: char| one.is_ascii_uppercase());
+        !before.is_some_and(char::is_alphanumeric)
+            || is_hump && text[..at].ends_with(|one: char| one.is_ascii_lowercase())
+    };
+    let mut found = folded.match_indices(query.folded.as_str()).map(|(at, _)| at);
+    let first = found.next()?;
+    Some(if first == 0 {
+        Position::Beginning
+    } else if begins_word(first) || found.any(begins_word) {
+        Position::WordStart
     } else {
-        Fit::PathLetters
+        Position::Inside
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn beginning_comes_before_the_start_of_a_word_and_that_before_the_inside() {
+        use Position::{Beginning, Inside, WordStart};
+        for (text, typed, expected) in [
+            ("index.ts", "IND", Some(Beginning)),
+            ("my_index.ts", "ind", Some(WordStart)),
+            ("my index.ts", "index.", Some(WordStart)),
+            ("getUserName", "name", Some(WordStart)),
+            ("GETUSERNAME", "name", Some(Inside)),
+            ("window.rs", "ind", Some(Inside)),
+            ("windows/index.rs", "ind", Some(WordStart)),
+            ("src/windows/index.rs", "windows/i", Some(WordStart)),
+            ("u\u{308}ber.md", "\u{fc}b", Some(Beginning)),
+            ("a-\u{dc}ber.md", "\u{fc}", Some(WordStart)),
+            ("index.ts", "idx", None),
+        ] {
+            let query = PathQuery::parse(typed).expect("a path");
+            assert_eq!(position(text, &query), expected, "{text} {typed}");
+        }
+    }
 }

@@ -48,7 +48,7 @@ pub use name_glob::{GlobError, NameGlob, literal_prefix};
 pub use newest::{Newest, NewestNames};
 pub(crate) use ngram_filter::{Candidates, FileSegments, FilterQuery, MayMatch, SEGMENT, SegmentSlice};
 pub use path_index::{DirectoryNames, IndexMode, PathIndex, PathSource, SearchEntry, Visit, walk_ignored_entries};
-pub(crate) use path_index::{IndexedPath, KnownContent, Listing, PathSummary};
+pub(crate) use path_index::{IndexedPath, KnownContent, PathList, PathSummary};
 pub use pattern::{BeyondAscii, Pattern, PatternError, PatternOptions};
 pub use query::Scope;
 pub use query::{Keep, Query, SearchMode};

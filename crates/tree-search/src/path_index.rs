@@ -26,7 +26,6 @@
 //! [inotify(7)]: https://man7.org/linux/man-pages/man7/inotify.7.html
 
 mod background;
-mod kept_names;
 mod path_list;
 mod path_state;
 mod root_index;
@@ -40,12 +39,10 @@ use std::{cell::OnceCell, collections::HashMap, fmt, ops::Range, thread};
 use confined_fs::{Unwatchable, Workspace, WorkspacePath};
 
 use crate::{Candidates, FilterQuery, Pattern, StoredIndex, StoredIndexes};
-use kept_names::KeptNames;
-use path_list::{PathList, PathRun};
+use path_list::PathRun;
 use root_index::{COMPARED_EVERY, RootIndex, RootSlot, RootState, slot_of};
 
-pub(crate) use kept_names::Listing;
-pub(crate) use path_list::{PathSummary, PathText};
+pub(crate) use path_list::{PathList, PathSummary, PathText};
 pub(crate) use path_state::{IndexedPath, KnownContent};
 pub(crate) use walk::walk_snapshot;
 pub use walk::{DirectoryNames, PathSource, SearchEntry, Visit, walk_ignored_entries};
@@ -88,8 +85,6 @@ pub struct PathIndex {
     saves: Arc<AtomicUsize>,
     /// Indexes that former processes have stored, and the place where this one stores its own.
     stored: LoadedIndexes,
-    /// Names of large trees without an index, for completions.
-    pub(crate) kept_names: KeptNames,
 }
 
 /// The paths below a start, as of one moment.

@@ -43,7 +43,7 @@ impl PathList {
     ///
     /// # Errors
     /// When the root itself cannot be listed.
-    pub(super) fn walk(
+    pub(crate) fn walk(
         workspace: &Workspace,
         root: &WorkspacePath,
         with_times: bool,
@@ -77,7 +77,7 @@ impl PathList {
     }
 
     /// Without a name yet.
-    pub(super) fn empty(root: &WorkspacePath, origin: EntryOrigin) -> Self {
+    pub(crate) fn empty(root: &WorkspacePath, origin: EntryOrigin) -> Self {
         Self { items: PathTable::new(origin), root: root.clone(), next_id: 0 }
     }
 
@@ -94,6 +94,13 @@ impl PathList {
     fn new_id(&mut self) -> u32 {
         self.next_id = self.next_id.wrapping_add(1);
         self.next_id
+    }
+
+    /// The files and directories that no ignore rule leaves out.
+    pub(crate) fn unignored(&self) -> impl Iterator<Item = IndexedPath<'_>> {
+        let is_shown =
+            |item: &IndexedPath<'_>| !item.ignored && matches!(item.kind, FileKind::File | FileKind::Directory);
+        self.items.iter().filter(is_shown)
     }
 
     /// Files that are no ignored ones.
