@@ -12,17 +12,12 @@ use std::{
     fmt,
     io::{self, Write as _},
     mem,
-    sync::{Condvar, LazyLock, Mutex, MutexGuard, PoisonError},
+    sync::{Condvar, Mutex, MutexGuard, PoisonError},
     thread,
     time::{Duration, Instant},
 };
 
-use tracing::{
-    Event, Metadata, Subscriber,
-    level_filters::LevelFilter,
-    span::{Attributes, Id, Record},
-    subscriber::set_global_default,
-};
+use tracing::level_filters::LevelFilter;
 use tracing_subscriber::{filter::Targets, layer::SubscriberExt as _, util::SubscriberInitExt as _};
 
 /// Bytes that wait to be written at most.
@@ -54,55 +49,9 @@ pub fn init(level: LevelFilter) {
     // rmcp's warnings repeat what clients are answered, such as the name of an unknown tool.
     let rmcp = if level == LevelFilter::WARN { LevelFilter::ERROR } else { level };
     let filter = Targets::new().with_default(level).with_target("rmcp", rmcp);
-    // Messages of these levels are rare, and no span has one of them.
-    let is_quiet = level <= LevelFilter::WARN;
-    let format = move || tracing_subscriber::fmt().with_max_level(level).with_writer(|| Lines).finish();
-    if is_quiet {
-        // Fails only where there is one already, whose messages then go where they did before.
-        let _ = set_global_default(RareMessages {
-            level,
-            filter,
-            formatter: LazyLock::new(Box::new(move || Box::new(format()))),
-        });
-    } else {
-        format().with(filter).init();
-    }
-}
-
-/// Makes what formats messages with the first of them: its tables take 32 KiB, which most servers never need.
-struct RareMessages {
-    level: LevelFilter,
-    filter: Targets,
-    formatter: LazyLock<Formatter, Box<dyn FnOnce() -> Formatter + Send>>,
-}
-
-type Formatter = Box<dyn Subscriber + Send + Sync>;
-
-impl Subscriber for RareMessages {
-    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        self.filter.would_enable(metadata.target(), metadata.level())
-    }
-
-    fn max_level_hint(&self) -> Option<LevelFilter> {
-        Some(self.level)
-    }
-
-    fn event(&self, event: &Event<'_>) {
-        self.formatter.event(event);
-    }
-
-    fn new_span(&self, _: &Attributes<'_>) -> Id {
-        // An id must not be 0 (`Id::from_u64` panics), and none of these spans is ever looked up.
-        Id::from_u64(1)
-    }
-
-    fn record(&self, _: &Id, _: &Record<'_>) {}
-
-    fn record_follows_from(&self, _: &Id, _: &Id) {}
-
-    fn enter(&self, _: &Id) {}
-
-    fn exit(&self, _: &Id) {}
+    let format = tracing_subscriber::fmt().with_max_level(level).with_writer(|| Lines).finish();
+    // Fails only where there is one already, whose messages then go where they did before.
+    let _ = format.with(filter).try_init();
 }
 
 /// Starts the thread that writes, also for the lines that wait already.

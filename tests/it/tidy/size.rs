@@ -11,7 +11,7 @@ use super::{Source, crates, none, root, sources};
 /// Product lines that a crate may have. More is a decision: a commit that raises a number says what it is paid for with.
 const MAX_LINES: &[(&str, usize)] = &[
     ("crates/beneath", 1_379),
-    ("crates/confined-fs", 13_140),
+    ("crates/confined-fs", 13_100),
     ("crates/image-view", 1_046),
     ("crates/lsp-check", 1_513),
     ("crates/office-text", 2_388),
@@ -21,8 +21,8 @@ const MAX_LINES: &[(&str, usize)] = &[
     ("crates/structured-text", 2_020),
     ("crates/text-edit", 6_053),
     ("crates/text-file", 1_080),
-    ("crates/tree-search", 7_341),
-    ("src", 31_440),
+    ("crates/tree-search", 7_220),
+    ("src", 30_540),
 ];
 
 /// Modules that a folder may have; a file and the folder of its name count once.
