@@ -65,9 +65,6 @@ fn calls_in_readme_and_docs_answer_as_printed() {
     for block in blocks(&readme, "text") {
         let (line, printed) = block.split_once('\n').expect("a command and what it prints");
         let words = words(line.strip_prefix("$ rootbound ").expect("a command"));
-        if words[0] == "doctor" {
-            continue;
-        }
         let folder = match words[0].as_str() {
             "--config" => project.join("../configured"),
             // An example to try in a clone.
