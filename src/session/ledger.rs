@@ -89,7 +89,31 @@ impl KnownStates {
     }
 }
 
-/// Remembers sightings; shared by all calls of a session.
+/// Who wrote a file.
+#[derive(Clone, Copy, Debug)]
+pub enum Writer<'w> {
+    /// This server, for a caller as far as that is known, who had been shown the file at this revision, if there was one.
+    Call(Option<&'w Arc<str>>, Option<Revision>),
+    /// This server moved it from that real path: whoever was shown it whole there was shown it here.
+    MovedFrom(&'w WorkspacePath),
+    /// Another one: nobody was shown this content, which a call is about to change.
+    AnotherProgram,
+}
+
+/// What an answer shows of a file.
+#[derive(Clone, Debug)]
+pub enum ShownPart<'s> {
+    /// Its first line, to one more caller that may know it.
+    FirstLine,
+    /// Lines, counted from 0, at that revision; those of a diff, which has the numbers of two, without one.
+    Lines(Option<Revision>, Vec<Range<usize>>),
+    /// To a caller, as far as that is known, the whole file at the second revision: all of it, or all that has changed since
+    /// the first one, which counts only for who had it whole then. From the last revision to an earlier one, a change
+    /// of somebody else was not shown after all.
+    Whole(Option<&'s Arc<str>>, Option<Revision>, Revision),
+}
+
+/// Remembers what was read, written and shown; for all calls of a session.
 #[derive(Debug)]
 pub struct Ledger {
     state: Option<StateDir>,
@@ -118,9 +142,9 @@ struct Key {
     path: String,
 }
 
-/// A sighting that is not in the state folder yet.
+/// A read that is not in the state folder yet.
 #[derive(Clone, Debug)]
-pub struct PendingReadRecord {
+pub struct UnsavedRead {
     key: Key,
     revision: Revision,
     now: SystemTime,
@@ -148,27 +172,93 @@ impl Ledger {
         self.state.as_ref()
     }
 
-    /// A ledger that keeps sightings in `state` as well as in memory.
+    /// A ledger that keeps its records in `state` as well as in memory.
     pub fn new(state: Option<StateDir>) -> Self {
         Self { state, memory: Mutex::default(), swept: Once::new(), started: seconds(SystemTime::now()) }
     }
 
-    /// Records that the file at the real path `path` was seen at `revision`.
-    pub fn saw(&self, path: &WorkspacePath, revision: Revision, content: Option<&[u8]>) {
-        if let Some(pending) = self.note(path, revision, content) {
+    /// The file at the real path `path` was read at `revision`.
+    pub fn record_read(&self, path: &WorkspacePath, revision: Revision, content: Option<&[u8]>) {
+        if let Some(pending) = self.unsaved_read(path, revision, content) {
             self.save(&pending);
         }
     }
 
-    /// As [`Self::saw`], in memory alone: what it returns is for [`Self::save`], which may wait for a disk.
-    #[must_use = "the next process does not know a sighting that was not saved"]
-    pub fn note(&self, path: &WorkspacePath, revision: Revision, content: Option<&[u8]>) -> Option<PendingReadRecord> {
+    /// As [`Self::record_read`], in memory alone: what it returns is for [`Self::save`], which may wait for a disk.
+    #[must_use = "the next process does not know a read that was not saved"]
+    pub fn unsaved_read(
+        &self,
+        path: &WorkspacePath,
+        revision: Revision,
+        content: Option<&[u8]>,
+    ) -> Option<UnsavedRead> {
         let key = Key::of(path);
         let now = SystemTime::now();
         let mut memory = self.memory();
         memory.used(path);
         let needs_line = memory.remember(key.clone(), revision, content, now);
-        (needs_line && self.state.is_some()).then_some(PendingReadRecord { key, revision, now })
+        (needs_line && self.state.is_some()).then_some(UnsavedRead { key, revision, now })
+    }
+
+    /// The file at the real path `path` was written, and has this content at `revision`.
+    pub fn record_write(&self, path: &WorkspacePath, revision: Revision, content: Option<&[u8]>, writer: Writer<'_>) {
+        let key = Key::of(path);
+        let is_new = !self.memory().files.contains_key(&key);
+        if !matches!(writer, Writer::AnotherProgram) {
+            self.record_read(path, revision, content);
+        }
+        let mut memory = self.memory();
+        match writer {
+            Writer::Call(by, was) => {
+                // The file may be what it was before: to undo the change that made it so is another thing.
+                memory.refused.retain(|(refused, ..)| *refused != key);
+                let Some(record) = memory.files.get_mut(&key) else { return };
+                if is_new {
+                    record.showings.add(Some(revision), ALL_LINES);
+                }
+                record.has_other |= record.reads == 0;
+                (record.seen.is_made, record.seen.by) = (true, by.cloned());
+                record.show_whole(by, was, revision);
+            }
+            Writer::MovedFrom(old) => {
+                let whole = memory.files.get(&Key::of(old)).map(|record| record.whole.clone()).unwrap_or_default();
+                let Some(record) = memory.files.get_mut(&key) else { return };
+                record.showings.add(Some(revision), ALL_LINES);
+                record.whole = whole;
+            }
+            Writer::AnotherProgram => {
+                let known = memory.files.get_mut(&key);
+                let Some(record) = known.filter(|known| known.seen.revision != revision) else { return };
+                let before = record.size();
+                record.pass_seen();
+                let content = content.filter(|content| content.len() <= MAX_CONTENT).map(Arc::from);
+                if record.earlier.back().is_none_or(|one| one.revision != revision) && content.is_some() {
+                    record.earlier.retain(|one| one.revision != revision);
+                    record.earlier.push_back(Seen { content, reads: record.reads, ..Seen::elsewhere(revision) });
+                }
+                record.has_other = true;
+                let after = record.size();
+                memory.content = memory.content + after - before;
+            }
+        }
+    }
+
+    /// An answer shows this of the file at the real path `path`, which was read or written before.
+    pub fn record_shown(&self, path: &WorkspacePath, shown: ShownPart<'_>) {
+        let mut memory = self.memory();
+        let Some(record) = memory.files.get_mut(&Key::of(path)) else { return };
+        match shown {
+            ShownPart::FirstLine => record.reads = record.reads.saturating_add(1),
+            ShownPart::Lines(revision, lines) => {
+                for lines in lines {
+                    record.showings.add(revision, lines);
+                }
+            }
+            ShownPart::Whole(by, was, revision) => {
+                record.show_whole(by, was, revision);
+                record.has_other |= was == Some(record.seen.revision) && was != Some(revision);
+            }
+        }
     }
 
     /// The real paths of the files that this process saw or wrote last, newest first. They may be gone by now.
@@ -186,9 +276,9 @@ impl Ledger {
         (*seen.content? == *bytes).then_some(seen.revision)
     }
 
-    /// Writes a sighting into the state folder.
-    pub fn save(&self, pending: &PendingReadRecord) {
-        let PendingReadRecord { key, revision, now } = pending;
+    /// Writes a record into the state folder.
+    pub fn save(&self, pending: &UnsavedRead) {
+        let UnsavedRead { key, revision, now } = pending;
         let Some(state) = &self.state else { return };
         if let Err(error) = keep(state, &file_name(&key.root), &line(*now, &key.path, *revision), *now) {
             tracing::debug!(%error, "what was read is remembered in memory only");
@@ -197,21 +287,29 @@ impl Ledger {
         self.swept.call_once(|| sweep(state, *now));
     }
 
-    /// The last sighting of the file at the real path `path`, by this process or, within a day, by
-    /// another one.
+    /// What was last seen of the file at the real path `path`, by this process or, within a day, by another one.
     pub fn seen(&self, path: &WorkspacePath) -> Option<Seen> {
+        self.last_seen(path, |_| true)
+    }
+
+    /// As [`Self::seen`], without what another process has seen since this one started: both are running, and this one
+    /// was not shown it.
+    pub fn seen_here(&self, path: &WorkspacePath) -> Option<Seen> {
+        self.last_seen(path, |line| line.time <= self.started)
+    }
+
+    fn last_seen(&self, path: &WorkspacePath, counts: impl FnMut(&LedgerLine<'_>) -> bool) -> Option<Seen> {
         let key = Key::of(path);
-        {
-            let mut memory = self.memory();
-            memory.clock += 1;
-            let clock = memory.clock;
-            if let Some(sighting) = memory.files.get_mut(&key) {
-                sighting.used = clock;
-                return Some(sighting.seen.clone());
-            }
+        let mut memory = self.memory();
+        memory.clock += 1;
+        let clock = memory.clock;
+        if let Some(record) = memory.files.get_mut(&key) {
+            record.used = clock;
+            return Some(record.seen.clone());
         }
         // Without the lock: a file is read.
-        self.recall(&key, |_| true).map(Seen::elsewhere)
+        drop(memory);
+        self.recall(&key, counts).map(Seen::elsewhere)
     }
 
     /// The revision in the newest fresh line of `key` that `is_wanted`. Reads the state file each time: another
@@ -225,15 +323,6 @@ impl Ledger {
         let mut lines = text.lines().rev().filter(|line| line.contains(&key.path)).filter_map(parse);
         let found = lines.find(|line| line.path == key.path && fresh(line.time, now) && is_wanted(line));
         found.map(|line| line.revision)
-    }
-
-    /// As [`Self::seen`], without what another process has seen since this one started: both are running, and this one
-    /// was not shown it.
-    pub fn seen_here(&self, path: &WorkspacePath) -> Option<Seen> {
-        let key = Key::of(path);
-        let is_known = self.memory().files.contains_key(&key);
-        let recalled = || self.recall(&key, |line| line.time <= self.started).map(Seen::elsewhere);
-        if is_known { self.seen(path) } else { recalled() }
     }
 
     /// The revisions that `is_wanted` at which any process with this state folder is known to have seen the file at the
@@ -253,32 +342,8 @@ impl Ledger {
 
     /// Whether any process with this state folder has seen the file at the real path `path` at `revision` within
     /// a day, even if this one, or a later line, knows another revision.
-    pub fn knows(&self, path: &WorkspacePath, revision: Revision) -> bool {
+    pub fn was_seen_at(&self, path: &WorkspacePath, revision: Revision) -> bool {
         self.recall(&Key::of(path), |line| line.revision == revision).is_some()
-    }
-
-    /// The file at the real path `path` was shown from its first line on.
-    pub fn count_reading(&self, path: &WorkspacePath) {
-        if let Some(sighting) = self.memory().files.get_mut(&Key::of(path)) {
-            sighting.reads = sighting.reads.saturating_add(1);
-        }
-    }
-
-    /// As [`Self::saw`], of what this server made of the file for `by`, who knows each line of a new one.
-    pub fn made(&self, path: &WorkspacePath, revision: Revision, content: &[u8], by: Option<&Arc<str>>) {
-        let key = Key::of(path);
-        let is_new = !self.memory().files.contains_key(&key);
-        self.saw(path, revision, Some(content));
-        if is_new {
-            self.showed(path, Some(revision), [ALL_LINES]);
-        }
-        let mut memory = self.memory();
-        // The file may be what it was before: to undo the change that made it so is another thing.
-        memory.refused.retain(|(refused, ..)| *refused != key);
-        if let Some(sighting) = memory.files.get_mut(&key) {
-            sighting.has_other |= sighting.reads == 0;
-            (sighting.seen.is_made, sighting.seen.by) = (true, by.cloned());
-        }
     }
 
     /// The states of the file at the real path `path` that are in memory.
@@ -291,25 +356,8 @@ impl Ledger {
         })
     }
 
-    /// The file at the real path `path` was found at a content that nobody was shown, and is about to be changed.
-    pub fn found(&self, path: &WorkspacePath, revision: Revision, content: &[u8]) {
-        let mut memory = self.memory();
-        let known = memory.files.get_mut(&Key::of(path));
-        let Some(sighting) = known.filter(|known| known.seen.revision != revision) else { return };
-        let before = sighting.size();
-        sighting.pass_seen();
-        if sighting.earlier.back().is_none_or(|one| one.revision != revision) && content.len() <= MAX_CONTENT {
-            sighting.earlier.retain(|one| one.revision != revision);
-            let content = Some(Arc::from(content));
-            sighting.earlier.push_back(Seen { content, reads: sighting.reads, ..Seen::elsewhere(revision) });
-        }
-        sighting.has_other = true;
-        let after = sighting.size();
-        memory.content = memory.content + after - before;
-    }
-
     /// As [`Self::states`], as far as processes with this state folder have seen them within a day and `content` has them.
-    pub fn recalled(&self, path: &WorkspacePath, content: impl Fn(Revision) -> Option<Vec<u8>>) -> KnownStates {
+    pub fn states_elsewhere(&self, path: &WorkspacePath, content: impl Fn(Revision) -> Option<Vec<u8>>) -> KnownStates {
         let mut revisions = Vec::new();
         self.recall(&Key::of(path), |line| {
             if !revisions.contains(&line.revision) {
@@ -329,7 +377,7 @@ impl Ledger {
         if self.memory().refused.contains(&this) {
             return false;
         }
-        // As a sighting of a file that nobody has.
+        // As a record of a file that nobody has.
         key.path = Revision::of(format!("{} {now}", key.path).as_bytes()).to_string();
         if in_all && self.recall(&key, |line| line.revision == new).is_some() {
             return false;
@@ -338,7 +386,7 @@ impl Ledger {
         refused.push_back(this);
         refused.drain(..refused.len().saturating_sub(MAX_REFUSED));
         if in_all {
-            self.save(&PendingReadRecord { key, revision: new, now: SystemTime::now() });
+            self.save(&UnsavedRead { key, revision: new, now: SystemTime::now() });
         }
         true
     }
@@ -351,57 +399,12 @@ impl Ledger {
         all.find(|seen| is_wanted(seen.revision) && seen.content.is_some())?.content.clone()
     }
 
-    /// These lines of the file at the real path `path`, counted from 0, were shown at `revision`; `None` is for a diff,
-    /// with the numbers of two.
-    pub fn showed(
-        &self,
-        path: &WorkspacePath,
-        revision: Option<Revision>,
-        lines: impl IntoIterator<Item = Range<usize>>,
-    ) {
-        if let Some(sighting) = self.memory().files.get_mut(&Key::of(path)) {
-            lines.into_iter().for_each(|lines| sighting.showings.add(revision, lines));
-        }
-    }
-
-    /// `by` has the whole file at the real path `path` at `revision`: it was shown, or all was that has changed since it
-    /// `was` at that other one, which counts only for who had it whole then.
-    pub fn showed_whole(&self, path: &WorkspacePath, by: Option<&Arc<str>>, was: Option<Revision>, revision: Revision) {
-        let mut memory = self.memory();
-        let Some(whole) = memory.files.get_mut(&Key::of(path)).map(|sighting| &mut sighting.whole) else { return };
-        if was.is_none() || whole.get(&by.cloned()) == was.as_ref() {
-            if whole.len() >= MAX_CALLERS && !whole.contains_key(&by.cloned()) {
-                // Any of them: it gets no note until it sees the whole file again.
-                if let Some(one) = whole.keys().next().cloned() {
-                    whole.remove(&one);
-                }
-            }
-            whole.insert(by.cloned(), revision);
-        }
-    }
-
-    /// The change from the revision `was` to `revision` of the file at the real path `path`, by whoever, was not shown to `by`
-    /// after all.
-    pub fn not_shown(&self, path: &WorkspacePath, by: Option<&Arc<str>>, was: Revision, revision: Revision) {
-        self.showed_whole(path, by, Some(revision), was);
-        if let Some(sighting) = self.memory().files.get_mut(&Key::of(path)) {
-            sighting.has_other = true;
-        }
-    }
-
-    /// The file at the real path `old` was moved to `new`, where it counts as shown whole to the same callers.
-    pub fn moved(&self, old: &WorkspacePath, new: &WorkspacePath) {
-        let mut memory = self.memory();
-        let whole = memory.files.get(&Key::of(old)).map(|sighting| sighting.whole.clone()).unwrap_or_default();
-        memory.files.entry(Key::of(new)).and_modify(|sighting| sighting.whole = whole);
-    }
-
     /// The revision at which `by` was last shown the whole file at the real path `path`, where it is another one by now and
     /// not by `by` alone.
     pub fn whole_before(&self, path: &WorkspacePath, by: Option<&Arc<str>>) -> Option<Revision> {
         let memory = self.memory();
-        let sighting = memory.files.get(&Key::of(path))?;
-        sighting.whole.get(&by.cloned()).copied().filter(|whole| *whole != sighting.seen.revision)
+        let record = memory.files.get(&Key::of(path))?;
+        record.whole.get(&by.cloned()).copied().filter(|whole| *whole != record.seen.revision)
     }
 
     /// Whether `lines` of the file at the real path `path` were shown at `revision` and no other one. What another process
@@ -514,6 +517,20 @@ impl ReadRecord {
             written: UNIX_EPOCH,
             used: 0,
         }
+    }
+
+    fn show_whole(&mut self, by: Option<&Arc<str>>, was: Option<Revision>, revision: Revision) {
+        let (by, whole) = (by.cloned(), &mut self.whole);
+        if was.is_some() && whole.get(&by) != was.as_ref() {
+            return;
+        }
+        if whole.len() >= MAX_CALLERS && !whole.contains_key(&by) {
+            // Any of them: it gets no note until it sees the whole file again.
+            if let Some(one) = whole.keys().next().cloned() {
+                whole.remove(&one);
+            }
+        }
+        whole.insert(by, revision);
     }
 
     /// Makes the state that was last seen one of the earlier ones.
@@ -694,7 +711,7 @@ mod tests {
         let path = workspace(root.path()).resolve("f").unwrap();
         let new = || Ledger::new(StateDir::open(state.path()).ok());
         let (before, after) = (Ledger { started: 0, ..new() }, new());
-        new().saw(&path, Revision::of(b"x"), None);
+        new().record_read(&path, Revision::of(b"x"), None);
         assert!(before.seen_here(&path).is_none() && before.seen(&path).is_some());
         assert!(after.seen_here(&path).is_some());
     }
@@ -707,7 +724,7 @@ mod tests {
         let path = |n: usize| workspace.resolve(&format!("f{n}")).unwrap();
         let (count, revision) = (8_000, Revision::of(b"x"));
         for n in 0..count {
-            ledger.saw(&path(n), revision, None);
+            ledger.record_read(&path(n), revision, None);
         }
         let file = file_name(workspace.roots()[0].key());
         let size = StateDir::open(state.path()).unwrap().size(&file).unwrap();
@@ -728,7 +745,7 @@ mod tests {
             #[expect(clippy::disallowed_types, reason = "sets a time, which no other handle can")]
             std::fs::File::options().append(true).open(folder.path().join(name)).unwrap().set_modified(then).unwrap();
         }
-        Ledger::new(state.try_clone().ok()).saw(&workspace.resolve("f").unwrap(), Revision::of(b"x"), None);
+        Ledger::new(state.try_clone().ok()).record_read(&workspace.resolve("f").unwrap(), Revision::of(b"x"), None);
         assert!(state.size("seen-old").is_err());
         for kept in ["seen-yesterday", "other", &file_name(workspace.roots()[0].key())] {
             assert!(state.size(kept).is_ok(), "{kept}");
@@ -742,14 +759,14 @@ mod tests {
         let ledger = Ledger::new(None);
         assert_eq!(ledger.revision_of(&path, b"one"), None);
         for content in [&b"one"[..], b"two"] {
-            ledger.saw(&path, Revision::of(content), Some(content));
+            ledger.record_read(&path, Revision::of(content), Some(content));
         }
         assert_eq!(ledger.revision_of(&path, b"two"), Some(Revision::of(b"two")));
         assert_eq!(ledger.revision_of(&path, b"one"), None, "that was before");
-        ledger.saw(&path, Revision::of(b"two"), None);
+        ledger.record_read(&path, Revision::of(b"two"), None);
         assert_eq!(ledger.revision_of(&path, b"two"), None, "nothing to compare with");
-        ledger.saw(&path, Revision::of(b"two"), Some(b"two"));
-        ledger.saw(&path, Revision::of(b"two"), Some(b"two"));
+        ledger.record_read(&path, Revision::of(b"two"), Some(b"two"));
+        ledger.record_read(&path, Revision::of(b"two"), Some(b"two"));
         assert_eq!(ledger.seen(&path).and_then(|seen| seen.content).as_deref(), Some(&b"two"[..]));
     }
 
@@ -761,7 +778,7 @@ mod tests {
         let content = |n: u8| [n; 3];
         let last = u8::try_from(MAX_EARLIER).unwrap() + 1;
         for n in (0..=last).chain([2]) {
-            ledger.saw(&path, Revision::of(&content(n)), Some(&content(n)));
+            ledger.record_read(&path, Revision::of(&content(n)), Some(&content(n)));
         }
         for (n, kept) in [(0, false), (1, true), (2, true), (3, true), (last, true)] {
             let revision = Revision::of(&content(n));
@@ -773,7 +790,7 @@ mod tests {
     }
 
     #[test]
-    fn sighting_expires_after_a_day() {
+    fn record_expires_after_a_day() {
         let now = UNIX_EPOCH + Duration::from_secs(1_000_000);
         let old = now - EXPIRES;
         let (first, second) = (line(now, "b", Revision::of(b"1")), line(now, "b", Revision::of(b"2")));
@@ -782,7 +799,7 @@ mod tests {
     }
 
     #[test]
-    fn sightings_are_bounded_by_files_and_content() {
+    fn records_are_bounded_by_files_and_content() {
         let mut memory = ReadRecords::default();
         let content = vec![0; MAX_CONTENT];
         for n in 0..MAX_FILES + 10 {

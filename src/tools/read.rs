@@ -34,7 +34,7 @@ use since::compared;
 use text::read_text;
 use text_file::{Document, media_type};
 
-use crate::session::ALL_LINES;
+use crate::session::{ALL_LINES, ShownPart};
 
 use super::{
     Alias, Answer, AnswerBudget, Blocking, CallContext, ExistingKind, Group, Kind, Plan, Spec, Tool, ToolError,
@@ -497,9 +497,9 @@ fn read_plain(cx: &CallContext, mut source: Source, limit: usize) -> Result<Reso
     if !is_changed {
         let known = cx.session.ledger.revision_of(real, document.bytes());
         let revision = known.unwrap_or_else(|| Revision::of(document.bytes()));
-        cx.session.ledger.saw(real, revision, Some(document.bytes()));
-        cx.session.ledger.showed(real, Some(revision), [ALL_LINES]);
-        cx.session.ledger.showed_whole(real, cx.by.as_ref(), None, revision);
+        cx.session.ledger.record_read(real, revision, Some(document.bytes()));
+        cx.session.ledger.record_shown(real, ShownPart::Lines(Some(revision), vec![ALL_LINES]));
+        cx.session.ledger.record_shown(real, ShownPart::Whole(cx.by.as_ref(), None, revision));
     }
     let text = document.text();
     let text = if cx.workspace.is_untrusted(real) { fence(text) } else { text.to_owned() };

@@ -12,7 +12,7 @@ use serde::Deserialize;
 use text_edit::{Diff, DiffExtent};
 use text_file::Document;
 
-use crate::session::{ALL_LINES, Cost};
+use crate::session::{ALL_LINES, Cost, ShownPart};
 
 use super::{
     Alias, Answer, CallContext, Change, ExistingKind, Fingerprint, FlagValue, Group, Kind, Plan, Preview, Spec, Tool,
@@ -217,7 +217,7 @@ impl PlannedWrite {
         let cx = &introduced.leave_room(cx);
         let diff = new.and_then(|new| self.diff(new, shown_diff::BRIEF));
         let shown = diff.as_ref().map(|diff| ShownDiff::of(cx, self.request.target.path(), &diff.text, diff.cut_lines));
-        cx.session.ledger.showed(real, Some(committed.revision), [ALL_LINES]);
+        cx.session.ledger.record_shown(real, ShownPart::Lines(Some(committed.revision), vec![ALL_LINES]));
         let lines = new.map_or(0, line_count);
         let facts = WriteFacts {
             created: committed.created,
@@ -253,7 +253,8 @@ impl PlannedWrite {
         };
         let mut text = noted(text, &notes);
         if self.request.mode != Mode::Append {
-            cx.session.ledger.showed_whole(real, cx.by.as_ref(), None, committed.revision);
+            let shown = ShownPart::Whole(cx.by.as_ref(), None, committed.revision);
+            cx.session.ledger.record_shown(real, shown);
         }
         read_before_write::note_unseen(cx, real, &mut text, &mut notes);
         if let Some(shown) = shown.as_ref().filter(|shown| !shown.text.is_empty()) {

@@ -7,6 +7,8 @@ use text_file::Document;
 
 use confined_fs::{EntryState, FileState, Node, Purpose, Revision, Snapshot, WorkspacePath, WritablePath};
 
+use crate::session::{ShownPart, Writer};
+
 use super::super::{
     CallContext, Kind, ToolError,
     read_before_write::{self, StartFrom},
@@ -211,8 +213,9 @@ impl PatchedFiles {
             if !texts.is_some_and(|(old, new)| read_before_write::is_elsewhere(&was, old.text(), new.text())) {
                 return Some(error);
             }
-            cx.session.ledger.found(&file.real, revision, bytes);
-            cx.session.ledger.not_shown(&file.real, cx.by.as_ref(), Revision::of(&was), revision);
+            cx.session.ledger.record_write(&file.real, revision, Some(bytes), Writer::AnotherProgram);
+            let not_shown = ShownPart::Whole(cx.by.as_ref(), Some(revision), Revision::of(&was));
+            cx.session.ledger.record_shown(&file.real, not_shown);
             None
         })
     }

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 use text_edit::Location;
 
-use crate::session::PendingReadRecord;
+use crate::session::UnsavedRead;
 
 use super::{
     answer_budget::AnswerBudget,
@@ -67,7 +67,7 @@ pub struct Answer {
     /// The complete result as data; built only when structured output is on.
     pub data: Option<Value>,
     /// A read that is recorded in memory alone: it is saved before the answer is sent.
-    pub sighting: Option<Box<PendingReadRecord>>,
+    pub sighting: Option<Box<UnsavedRead>>,
 }
 
 impl Answer {

@@ -10,7 +10,7 @@ use image_view::ImageFile;
 use text_edit::{DiffExtent, unified_diff};
 use text_file::{DecodeError, Document, is_document_name};
 
-use crate::session::{ALL_LINES, Seen};
+use crate::session::{Seen, ShownPart, Writer};
 
 use super::{
     super::shown_diff::{self, BRIEF, ShownDiff},
@@ -79,8 +79,9 @@ impl Outdated {
     fn answered(self, cx: &CallContext, now: &Snapshot) -> ToolError {
         if self.is_shown {
             let was = cx.session.ledger.seen(&now.path).map(|seen| seen.revision);
-            cx.session.ledger.saw(&now.path, now.revision, Some(&now.bytes));
-            cx.session.ledger.showed_whole(&now.path, cx.by.as_ref(), was, now.revision);
+            cx.session.ledger.record_read(&now.path, now.revision, Some(&now.bytes));
+            let shown = ShownPart::Whole(cx.by.as_ref(), was, now.revision);
+            cx.session.ledger.record_shown(&now.path, shown);
         }
         self.error
     }
@@ -109,7 +110,7 @@ fn check_now(
             // Whoever writes a file can make the few digits of a short rev collide: the content that was seen decides.
             let is_other = |seen: &Seen| {
                 let fits = seen.revision != now.revision && expected.fits(seen.revision);
-                fits && !ledger.knows(&now.path, now.revision)
+                fits && !ledger.was_seen_at(&now.path, now.revision)
             };
             let Some(seen) = ledger.seen(&now.path).filter(is_other) else { return Ok(()) };
             return Err(changed(cx, asked, now, &seen));
@@ -140,10 +141,10 @@ fn check_now(
         }
         (Some(seen), _) if seen.revision == now.revision => Ok(()),
         (Some(seen), _)
-            if start_from != StartFrom::LastSeen && ledger.knows(&now.path, now.revision)
+            if start_from != StartFrom::LastSeen && ledger.was_seen_at(&now.path, now.revision)
                 || start_from == StartFrom::Grown && seen.is_beginning_of(&now.bytes) =>
         {
-            ledger.found(&now.path, now.revision, &now.bytes);
+            ledger.record_write(&now.path, now.revision, Some(&now.bytes), Writer::AnotherProgram);
             Ok(())
         }
         (Some(seen), _) => {
@@ -288,7 +289,7 @@ pub(crate) fn lines_changed(
     let message = message + &by(cx, real, (Some(was.bytes()), revision), ",");
     let outdated = compared(cx, asked, real, message, &again, (was.text(), is.text()));
     if outdated.is_shown {
-        cx.session.ledger.saw(real, revision, Some(is.bytes()));
+        cx.session.ledger.record_read(real, revision, Some(is.bytes()));
     }
     outdated.error
 }
@@ -364,7 +365,7 @@ pub(crate) fn check_replaceable(
         now = check(cx, path, target, now, None, StartFrom::LastSeen).map_err(|error| match error.kind() {
             // It cannot be read, so this error is all that can be known of it before it goes.
             Kind::Binary => {
-                cx.session.ledger.saw(target.path(), revision, None);
+                cx.session.ledger.record_read(target.path(), revision, None);
                 error.hint("if that may be lost, repeat the call: this counts as read")
             }
             _ => error,
@@ -399,9 +400,7 @@ pub(crate) fn carry_seen(cx: &CallContext, tree: &Tree, to: &WorkspacePath) {
         if matches!(entry.node, Node::File(_))
             && let Some(seen) = cx.session.ledger.seen(&old)
         {
-            cx.session.ledger.saw(&new, seen.revision, seen.content.as_deref());
-            cx.session.ledger.showed(&new, Some(seen.revision), [ALL_LINES]);
-            cx.session.ledger.moved(&old, &new);
+            cx.session.ledger.record_write(&new, seen.revision, seen.content.as_deref(), Writer::MovedFrom(&old));
         }
     }
 }

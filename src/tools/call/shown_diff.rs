@@ -7,6 +7,8 @@ use text_file::{Document, hidden};
 
 use confined_fs::WorkspacePath;
 
+use crate::session::ShownPart;
+
 use super::{context::CallContext, fence::fenced, hidden_note::HiddenNote};
 
 /// Lines of a diff that are shown.
@@ -55,7 +57,7 @@ impl ShownDiff {
     }
 
     fn from(cx: &CallContext, real: &WorkspacePath, shown: TruncatedDiff) -> Self {
-        cx.session.ledger.showed(real, None, hunk_lines(&shown.text));
+        cx.session.ledger.record_shown(real, ShownPart::Lines(None, hunk_lines(&shown.text)));
         let hidden = hidden_in(&shown.text);
         let mut block = fenced(&cx.workspace, [real], shown.with_note());
         if let Some(note) = &hidden {
@@ -103,8 +105,8 @@ pub(crate) fn hunk_sides(line: &str) -> Option<[Range<usize>; 2]> {
 }
 
 /// The lines that the hunks of a diff have numbers for, on either side, counted from 0.
-pub(crate) fn hunk_lines(diff: &str) -> impl Iterator<Item = Range<usize>> {
-    diff.lines().filter_map(hunk_sides).flatten()
+pub(crate) fn hunk_lines(diff: &str) -> Vec<Range<usize>> {
+    diff.lines().filter_map(hunk_sides).flatten().collect()
 }
 
 /// The note on hidden characters in a unified diff: `+12` is line 12 of the new text, `-12` of the old one.
@@ -138,9 +140,9 @@ fn hidden_in(diff: &str) -> Option<String> {
 }
 
 /// Lines whose numbers are in a text of the server's own, counted from 0.
-pub(crate) fn numbers(text: &str) -> impl Iterator<Item = Range<usize>> {
+pub(crate) fn numbers(text: &str) -> Vec<Range<usize>> {
     let words = text.split(|one: char| !one.is_ascii_digit());
-    words.filter_map(|word| word.parse::<usize>().ok()?.checked_sub(1)).map(|line| line..line + 1)
+    words.filter_map(|word| word.parse::<usize>().ok()?.checked_sub(1)).map(|line| line..line + 1).collect()
 }
 
 /// The name of a file in a diff's header: `a/` and `b/` are put before it.

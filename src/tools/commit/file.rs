@@ -8,6 +8,7 @@ use confined_fs::{
 };
 use text_file::Document;
 
+use crate::session::Writer;
 use crate::session::history::{Effect, JournalRecord, Kept, PendingChange, Undoable, UndoableChange};
 
 use super::{
@@ -116,8 +117,8 @@ pub(in crate::tools) fn commit_file(
             let change = UndoableChange { tool, effect, made: committed.made.clone() };
             cx.session.history.made(pending, change, undoable);
         }
-        cx.session.ledger.made(&committed.path, committed.revision, content.shown_bytes(), cx.by.as_ref());
-        cx.session.ledger.showed_whole(&committed.path, cx.by.as_ref(), was, committed.revision);
+        let (shown, writer) = (content.shown_bytes(), Writer::Call(cx.by.as_ref(), was));
+        cx.session.ledger.record_write(&committed.path, committed.revision, Some(shown), writer);
     };
     let committed = guard.commit_noting(&content, approval, keep, record)?;
     let Some(Begun { pending, note, .. }) = begun.into_inner() else { return Ok(committed.map(|done| (done, None))) };

@@ -11,6 +11,7 @@ use confined_fs::{
     FormerFile, Purpose, Revision, Transaction, UnrestoredEntry, WorkspacePath, WritablePath, WriteGuard,
 };
 
+use crate::session::Writer;
 use crate::session::history::{Effect, FormerEntry, JournalRecord, Kept, Undoable, UndoableChange};
 
 use super::{
@@ -256,8 +257,8 @@ fn add<'c>(
             let report = move || {
                 let revision = content.shown_revision();
                 let was = before.map(|before| shown.unwrap_or(before.revision));
-                cx.session.ledger.made(path, revision, content.shown_bytes(), cx.by.as_ref());
-                cx.session.ledger.showed_whole(path, cx.by.as_ref(), was, revision);
+                let writer = Writer::Call(cx.by.as_ref(), was);
+                cx.session.ledger.record_write(path, revision, Some(content.shown_bytes()), writer);
                 if is_unchanged {
                     return ((path.clone(), Some(revision)), None);
                 }

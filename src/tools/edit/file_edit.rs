@@ -12,7 +12,7 @@ use confined_fs::{
     AccessErrorKind, Approval, Base, Revision, RevisionPrefix, Snapshot, Visibility, WorkspacePath, WritablePath,
 };
 
-use crate::session::Cost;
+use crate::session::{Cost, ShownPart, Writer};
 
 use super::{
     super::{
@@ -101,7 +101,8 @@ impl FileEdit {
             return None;
         }
         let now = Revision::of(old.bytes());
-        cx.session.ledger.not_shown(self.target.path(), cx.by.as_ref(), Revision::of(was), now);
+        let not_shown = ShownPart::Whole(cx.by.as_ref(), Some(now), Revision::of(was));
+        cx.session.ledger.record_shown(self.target.path(), not_shown);
         Some(planned)
     }
 
@@ -203,7 +204,7 @@ impl FileEdit {
 
     fn splice(self: &Arc<Self>, cx: &CallContext, now: Snapshot) -> Result<PlannedEdit, ToolError> {
         let (revision, size) = (now.revision, now.bytes.len() as u64);
-        cx.session.ledger.found(self.target.path(), revision, &now.bytes);
+        cx.session.ledger.record_write(self.target.path(), revision, Some(&now.bytes), Writer::AnotherProgram);
         let old = Document::decode(now.bytes, None)
             .map_err(|error| self.label(read_before_write::not_text(&self.path, size, revision, &error)))?;
         let now = FileNow { path: &self.path, real: self.target.path(), document: &old, revision };
@@ -211,7 +212,8 @@ impl FileEdit {
         let made = self.apply(cx, now, self.edits.iter().zip(lines.iter().map(Option::as_ref)));
         // An error names places by their lines.
         let mut made = made.inspect_err(|error| {
-            cx.session.ledger.showed(now.real, Some(revision), shown_diff::numbers(&error.text()));
+            let named = shown_diff::numbers(&error.text());
+            cx.session.ledger.record_shown(now.real, ShownPart::Lines(Some(revision), named));
         })?;
         let new = made.document.take().unwrap_or_else(|| old.clone());
         let moved = lines.into_iter().filter_map(|lines| lines?.moved);

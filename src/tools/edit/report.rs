@@ -11,6 +11,8 @@ use text_file::{Document, LineEnding};
 
 use confined_fs::{Base, Revision};
 
+use crate::session::ShownPart;
+
 use super::{
     super::{
         Answer, AnswerBudget, CallContext, ReadBeforeWrite,
@@ -104,7 +106,7 @@ impl PlannedEdit {
         let cx = &report.introduced.leave_room(cx);
         let diff = &report.diff;
         let shown = ShownDiff::of(cx, self.fenced_by(cx), &diff.text, diff.cut_lines);
-        cx.session.ledger.showed(real, None, hunk_lines(&shown.text));
+        cx.session.ledger.record_shown(real, ShownPart::Lines(None, hunk_lines(&shown.text)));
         let mut notes = report.notes.clone();
         notes.extend(self.made.within.note(!cx.workspace.is_untrusted(real)));
         notes.extend(kept.flatten());
@@ -221,7 +223,7 @@ impl<'p> FilesReport<'p> {
         if self.is_dry_run() {
             for file in whole.into_iter().map(|index: usize| &self.files[index]) {
                 if let (Base::Revision(revision), Some(old)) = (file.base, &file.old) {
-                    cx.session.ledger.saw(file.real(), revision, Some(old.bytes()));
+                    cx.session.ledger.record_read(file.real(), revision, Some(old.bytes()));
                 }
             }
         }

@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_with::skip_serializing_none;
 use text_file::{Document, Layout};
 
-use crate::session::{Ledger, PendingReadRecord};
+use crate::session::{Ledger, UnsavedRead};
 
 use super::{
     super::{Answer, CallContext, Content, answer::count, fence::fence},
@@ -17,11 +17,11 @@ use super::{
 };
 
 /// Records what an answer shows of a file, once that answer is the one that is sent; what it returns is to be saved.
-pub(super) type ReadRecord = Box<dyn FnOnce(&Ledger) -> Option<PendingReadRecord>>;
+pub(super) type ReadRecord = Box<dyn FnOnce(&Ledger) -> Option<UnsavedRead>>;
 
 /// The record of a file that was seen at `revision`, with its `content` where later ones are compared with it.
 pub(super) fn record_of(real: WorkspacePath, revision: Revision, content: Option<Document>) -> ReadRecord {
-    Box::new(move |ledger| ledger.note(&real, revision, content.as_ref().map(Document::bytes)))
+    Box::new(move |ledger| ledger.unsaved_read(&real, revision, content.as_ref().map(Document::bytes)))
 }
 
 /// The answer for one file with one selection, or a part of the answer for several.

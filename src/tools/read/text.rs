@@ -7,7 +7,7 @@ use std::{
     ops::Range,
 };
 
-use crate::session::Ledger;
+use crate::session::{Ledger, ShownPart};
 use confined_fs::{Revision, RevisionHasher, WorkspacePath};
 use encoding_rs::{Encoding, UTF_16BE, UTF_16LE};
 use image_view::ImageInfo;
@@ -51,14 +51,14 @@ pub(super) fn read_text(cx: &CallContext, request: &FileRequest, mut source: Sou
     let record = move |ledger: &Ledger| {
         let pending = revision.and_then(|revision| record_of(real.clone(), revision, document)(ledger));
         if is_from_start {
-            ledger.count_reading(&real);
+            ledger.record_shown(&real, ShownPart::FirstLine);
         }
         if let Some(revision) = revision.filter(|_| is_whole) {
-            ledger.showed_whole(&real, by.as_ref(), None, revision);
+            ledger.record_shown(&real, ShownPart::Whole(by.as_ref(), None, revision));
         }
         if revision.is_some() {
-            ledger.showed(&real, revision, shown.into_iter().chain(named));
-            ledger.showed(&real, None, of_two);
+            ledger.record_shown(&real, ShownPart::Lines(revision, shown.into_iter().chain(named).collect()));
+            ledger.record_shown(&real, ShownPart::Lines(None, of_two));
         }
         pending
     };

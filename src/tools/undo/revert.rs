@@ -212,7 +212,7 @@ fn bring_back(
     let create = || guard.create_tree(&entry, &mut parts, approval);
     let there = |created: &CreatedTree| {
         if let [Some(revision)] = created.revisions.as_slice() {
-            cx.session.ledger.saw(entry.path(), *revision, None);
+            cx.session.ledger.record_read(entry.path(), *revision, None);
         }
         commit::record_entries(cx, "undo", EntriesAre::There, entry.path(), entries, &[]);
         cx.session.history.undo_list().brought_back(entry.path());

@@ -10,7 +10,7 @@ use confined_fs::{Revision, WorkspacePath};
 use text_edit::DiffExtent;
 use text_file::Document;
 
-use crate::session::{KnownStates, Seen};
+use crate::session::{KnownStates, Seen, ShownPart};
 
 use super::super::{
     CallContext, Kind, ReadBeforeWrite, ToolError, read_before_write,
@@ -42,7 +42,7 @@ pub(super) fn check(
     // A client with a process for each call: only the state folder and the history know what was seen.
     let is_recalled = known.seen.is_empty();
     if is_recalled {
-        known = cx.session.ledger.recalled(real, |revision| cx.session.history.content(revision));
+        known = cx.session.ledger.states_elsewhere(real, |revision| cx.session.history.content(revision));
     }
     let unknown = unknown_since(&known, (now.bytes(), revision), new);
     let Some(base) = unknown.first() else { return Ok(()) };
@@ -72,8 +72,9 @@ pub(super) fn check(
     let mut hint =
         "the change is shown below and counts as read; write content that has it, or repeat the same call to undo it";
     if is_whole {
-        cx.session.ledger.saw(real, revision, Some(now.bytes()));
-        cx.session.ledger.showed_whole(real, cx.by.as_ref(), Some(known.seen[*base].revision), revision);
+        cx.session.ledger.record_read(real, revision, Some(now.bytes()));
+        let was = Some(known.seen[*base].revision);
+        cx.session.ledger.record_shown(real, ShownPart::Whole(cx.by.as_ref(), was, revision));
     } else {
         hint = "the change is shown below in part; read the file and write content that has it, or repeat the same call to \
             undo it";

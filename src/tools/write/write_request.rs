@@ -10,6 +10,8 @@ use confined_fs::{
     AccessError, AccessErrorKind, Base, Revision, RevisionPrefix, Snapshot, WorkspacePath, WritablePath,
 };
 
+use crate::session::Writer;
+
 use super::{
     super::{
         Answer, CallContext, Kind, ToolError,
@@ -168,7 +170,7 @@ impl WriteRequest {
             return Err(at.stale(cx, path, &now));
         }
         let now = checked(now)?;
-        cx.session.ledger.found(self.target.path(), now.revision, &now.bytes);
+        cx.session.ledger.record_write(self.target.path(), now.revision, Some(&now.bytes), Writer::AnotherProgram);
         let base = Base::Revision(now.revision);
         let planned = match self.mode {
             Mode::Append => appended(path, now.bytes, now.revision, &self.content, self.encoding)?,
