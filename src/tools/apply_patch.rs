@@ -206,13 +206,6 @@ pub(crate) struct FileOutput {
     notes: Vec<String>,
 }
 
-#[derive(Serialize)]
-struct PatchFacts<'f> {
-    files: &'f [FileOutput],
-    #[serde(skip_serializing_if = "<[Problem]>::is_empty")]
-    problems: &'f [Problem],
-}
-
 /// The answer. `revisions` are those of the steps, in their order.
 fn answer(
     cx: &CallContext,
@@ -264,8 +257,7 @@ fn answer(
         }
     }
     text.push_str(&problem_text);
-    let answer = Answer::text(text, &PatchFacts { files: &files, problems: &problems });
-    answer.data_of(cx, || Output { files, notes, diff: diffs, problems })
+    Answer::of(cx, text, &Output { files, notes, diff: diffs, problems }, &["notes", "diff"])
 }
 
 /// The notes on the hunks of a file.

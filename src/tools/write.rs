@@ -26,7 +26,7 @@ use super::{
     tool::PATH_ALIASES,
 };
 use content::{Appended, NewContent, fits_notebook, line_count};
-use write_request::{AppendAt, Mode, Output, WriteFacts, WriteRequest, exists};
+use write_request::{AppendAt, Mode, Output, WriteRequest, exists};
 
 /// Creates a file, replaces it whole, or appends to it.
 pub(crate) struct Write;
@@ -219,7 +219,8 @@ impl PlannedWrite {
         let shown = diff.as_ref().map(|diff| ShownDiff::of(cx, self.request.target.path(), &diff.text, diff.cut_lines));
         cx.session.ledger.record_shown(real, ShownPart::Lines(Some(committed.revision), vec![ALL_LINES]));
         let lines = new.map_or(0, line_count);
-        let facts = WriteFacts {
+        let mut output = Output {
+            path: path.to_string(),
             created: committed.created,
             bytes: self.planned.bytes.len(),
             lines,
@@ -231,6 +232,7 @@ impl PlannedWrite {
             appended_bytes: self.planned.appended.map(|appended| appended.bytes),
             appended_lines: self.planned.appended.map(|appended| appended.lines),
             problems: introduced.problems,
+            ..Output::default()
         };
         let back = if cx.offers_undo && kept.is_none() { "; undo brings it back" } else { "" };
         let lost = new.and_then(|new| lost_text(self.planned.old.as_ref()?, new)).map(|lost| lost + back);
@@ -238,7 +240,7 @@ impl PlannedWrite {
         notes.extend(lost);
         notes.extend(kept);
         let rev = committed.revision.short();
-        let total = format!("{}, {}", count(facts.bytes, "byte"), count(lines, "line"));
+        let total = format!("{}, {}", count(output.bytes, "byte"), count(lines, "line"));
         let text = match self.planned.appended {
             Some(Appended { bytes, lines }) if self.planned.base != Base::Absent => {
                 format!("Appended {}, {} (now {total}), rev {rev}", count(bytes, "byte"), count(lines, "line"))
@@ -264,9 +266,9 @@ impl PlannedWrite {
             text.push_str(" (no change)");
         }
         text.push_str(&introduced.text);
-        let diff = shown.map(|shown| shown.text).unwrap_or_default();
-        let data = Output { path: self.request.path.to_string(), diff, notes, facts: facts.clone() };
-        Answer::text(text, &facts).data(cx, &data)
+        output.diff = shown.map(|shown| shown.text).unwrap_or_default();
+        output.notes = notes;
+        Answer::of(cx, text, &output, Output::TEXTS)
     }
 }
 

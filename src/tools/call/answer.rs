@@ -80,6 +80,14 @@ impl Answer {
         Self { content: vec![Content::Text(text.into())], facts, ..Self::default() }
     }
 
+    /// An answer whose facts are its `data` without those named `texts`.
+    pub(crate) fn of(cx: &CallContext, text: impl Into<String>, data: &impl Serialize, texts: &[&str]) -> Self {
+        let mut answer = Self::text(text, data);
+        answer.data = cx.settings.structured_output.then(|| Value::Object(answer.facts.clone()));
+        answer.facts.retain(|name, _| !texts.contains(&name.as_str()));
+        answer
+    }
+
     /// As [`Self::data`], for what costs something to put together.
     #[must_use]
     pub fn data_of<D: Serialize>(mut self, cx: &CallContext, data: impl FnOnce() -> D) -> Self {

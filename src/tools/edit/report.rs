@@ -5,6 +5,7 @@ use std::{fmt::Write as _, time::Duration};
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::Value;
 use source_outline::problems::Problem;
 use text_edit::{Diff, Strategy, TruncatedDiff};
 use text_file::{Document, LineEnding};
@@ -51,13 +52,6 @@ pub(super) struct FileOutput {
     pub(super) diff: String,
     /// Notes on it.
     pub(super) notes: Vec<String>,
-    #[serde(flatten)]
-    pub(super) facts: EditFacts,
-}
-
-/// The numbers of one file.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub(super) struct EditFacts {
     /// Replacements made.
     pub(super) replacements: usize,
     /// How each edit was matched, in order; exact unless it had to be more tolerant.
@@ -119,9 +113,8 @@ impl PlannedEdit {
         read_before_write::note_unseen(cx, real, &mut text, &mut notes);
         let _ = write!(text, "\n\n{}{}", shown.block, report.introduced.text);
         notes.extend(shown.hidden);
-        let facts = report.facts(shown.cut_lines);
-        let file = FileOutput { path: self.edit.path.to_string(), diff: shown.text, notes, facts: facts.clone() };
-        Answer::text(text, &facts).data(cx, &Output { file: Some(file), ..Output::default() })
+        let file = report.output(shown.text, shown.cut_lines, notes);
+        Answer::of(cx, text, &Output { file: Some(file), ..Output::default() }, &["path", "diff", "notes"])
     }
 
     /// The bytes of a new file, else the replacements.
@@ -184,21 +177,6 @@ struct FileReport<'p> {
     is_dry_run: bool,
 }
 
-/// The numbers for programs.
-#[derive(Serialize)]
-struct FilesFacts {
-    files: Vec<FileFacts>,
-    #[serde(flatten)]
-    totals: Totals,
-}
-
-#[derive(Serialize)]
-struct FileFacts {
-    path: String,
-    #[serde(flatten)]
-    facts: EditFacts,
-}
-
 impl<'p> FilesReport<'p> {
     fn is_dry_run(&self) -> bool {
         self.written.is_none()
@@ -247,7 +225,7 @@ impl<'p> FilesReport<'p> {
             text.push_str(&report.introduced.text);
         }
         let (whole, cut): (Vec<usize>, Vec<usize>) =
-            (0..pieces.len()).partition(|index| *index < shown && pieces[*index].1.facts.diff_cut_lines == 0);
+            (0..pieces.len()).partition(|index| *index < shown && pieces[*index].1.diff_cut_lines == 0);
         let mut notes = self.notes.clone();
         notes.extend(self.within_words(cx));
         notes.extend(self.not_seen(cx, &cut));
@@ -256,12 +234,12 @@ impl<'p> FilesReport<'p> {
         }
         let files: Vec<FileOutput> = pieces.into_iter().map(|(_, output)| output).collect();
         let totals = Totals { total_replacements: replacements(self.files), general_notes: notes };
-        let facts = files.iter().map(|file| FileFacts { path: file.path.clone(), facts: file.facts.clone() }).collect();
-        let answer = Answer::text(text, &FilesFacts { files: facts, totals: totals.clone() }).data_of(cx, || Output {
-            file: None,
-            files: Some(files),
-            totals: Some(totals),
-        });
+        let output = Output { file: None, files: Some(files), totals: Some(totals) };
+        let mut answer = Answer::of(cx, text, &output, &[]);
+        let files = answer.facts.get_mut("files").and_then(Value::as_array_mut);
+        for file in files.into_iter().flatten().filter_map(Value::as_object_mut) {
+            file.retain(|name, _| name != "diff" && name != "notes");
+        }
         (answer, whole)
     }
 
@@ -345,10 +323,13 @@ impl<'p> FileReport<'p> {
         format!("{}: {created}{}{}", self.file.edit.path, self.file.amount(), self.rev())
     }
 
-    /// The numbers of the change, of whose diff `cut_lines` are not shown.
-    fn facts(&self, cut_lines: usize) -> EditFacts {
+    /// The change as data, with the `diff` of which `cut_lines` are not shown.
+    fn output(&self, diff: String, cut_lines: usize, notes: Vec<String>) -> FileOutput {
         let planned = self.file;
-        EditFacts {
+        FileOutput {
+            path: planned.edit.path.to_string(),
+            diff,
+            notes,
             replacements: planned.replacements(),
             strategies: planned.made.strategies.iter().map(ToString::to_string).collect(),
             added: self.diff.added,
@@ -364,7 +345,6 @@ impl<'p> FileReport<'p> {
     /// The line and as much of the diff as fits into `room` bytes.
     fn piece(&self, cx: &CallContext, room: usize) -> (String, FileOutput) {
         let shown = ShownDiff::within(cx, self.file.real(), &self.diff.text, self.diff.cut_lines, room);
-        let facts = self.facts(shown.cut_lines);
         let mut notes = self.notes.clone();
         let mut text = noted(self.line(), &notes);
         read_before_write::note_unseen(cx, self.file.real(), &mut text, &mut notes);
@@ -378,6 +358,6 @@ impl<'p> FileReport<'p> {
             let _ = write!(text, "\n{hidden}");
         }
         notes.extend(shown.hidden);
-        (text, FileOutput { path: self.file.edit.path.to_string(), diff: diff.text, notes, facts })
+        (text, self.output(diff.text, diff.cut_lines, notes))
     }
 }

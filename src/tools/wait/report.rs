@@ -25,7 +25,12 @@ impl PendingWait {
         let continuation = next_offset.map(|next| self.continuation(next));
         let total_lines = if has_lines { self.tail.count_lines(cx) } else { None };
         let revision = total_lines.and_then(|_| self.tail.revision());
-        let facts = WaitFacts {
+        let content = if self.names.is_empty() { self.new.text() } else { self.shown_names(cx) };
+        let is_untrusted = cx.workspace.is_untrusted(self.tail.real_path().unwrap_or(&self.request.path));
+        let mut text = if is_untrusted && !content.is_empty() { fence(&content) + "\n" } else { content.clone() };
+        let output = Output {
+            path: self.request.path.to_string(),
+            text: content,
             outcome,
             waited_ms: u64::try_from(self.request.started.elapsed().as_millis()).unwrap_or(u64::MAX),
             new: self.new.count + self.names.len(),
@@ -37,9 +42,6 @@ impl PendingWait {
             restarted: self.tail.restarts > 0,
             asked_seconds: self.request.asked.map(|asked| asked.as_secs()),
         };
-        let content = if self.names.is_empty() { self.new.text() } else { self.shown_names(cx) };
-        let is_untrusted = cx.workspace.is_untrusted(self.tail.real_path().unwrap_or(&self.request.path));
-        let mut text = if is_untrusted && !content.is_empty() { fence(&content) + "\n" } else { content.clone() };
         for note in self.new.left_out().iter().chain(&self.new.hidden()).chain(&self.notes) {
             let _ = writeln!(text, "{note}");
         }
@@ -49,8 +51,7 @@ impl PendingWait {
             continuation.as_deref(),
             self.about_file(outcome, total_lines, revision),
         ));
-        let path = self.request.path.to_string();
-        Answer::text(text, &facts).data_of(cx, || Output { path, text: content, facts })
+        Answer::of(cx, text, &output, &["path", "text"])
     }
 
     /// The argument with which the next call goes on: the number of lines, or the rev where the last line was not finished
@@ -150,17 +151,6 @@ impl PendingWait {
     }
 }
 
-/// The complete result as data.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Output {
-    /// The path, as paths are printed.
-    pub(super) path: String,
-    /// The new lines, numbered as in the text, or the names in a directory.
-    pub(super) text: String,
-    #[serde(flatten)]
-    pub(super) facts: WaitFacts,
-}
-
 /// What came of a wait.
 #[derive(Clone, Copy, Debug, Default, Serialize, JsonSchema, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
@@ -178,10 +168,14 @@ pub(super) enum Outcome {
     NothingNew,
 }
 
-/// The numbers for programs.
+/// The complete result as data.
 #[skip_serializing_none]
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub(super) struct WaitFacts {
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Output {
+    /// The path, as paths are printed.
+    pub(super) path: String,
+    /// The new lines, numbered as in the text, or the names in a directory.
+    pub(super) text: String,
     /// What came of it: line, appeared, changed, gone or `nothing_new`.
     pub(super) outcome: Outcome,
     /// Milliseconds that the call waited.

@@ -23,7 +23,7 @@ use super::{
 };
 
 /// The complete result as data.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Default, Serialize, JsonSchema)]
 pub(crate) struct Output {
     /// The file, as paths are printed.
     pub(super) path: String,
@@ -31,12 +31,6 @@ pub(crate) struct Output {
     pub(super) diff: String,
     /// Notes on it.
     pub(super) notes: Vec<String>,
-    #[serde(flatten)]
-    pub(super) facts: WriteFacts,
-}
-
-#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
-pub(super) struct WriteFacts {
     /// Whether the file did not exist before.
     pub(super) created: bool,
     /// Bytes in the file now.
@@ -62,6 +56,11 @@ pub(super) struct WriteFacts {
     /// Problems that the change has introduced, such as syntax errors.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) problems: Vec<Problem>,
+}
+
+impl Output {
+    /// What is no fact.
+    pub(super) const TEXTS: &[&str] = &["path", "diff", "notes"];
 }
 
 /// How the content is written.
@@ -104,14 +103,15 @@ impl WriteRequest {
         let document = Document::decode(now.bytes, None).ok();
         let lines = document.as_ref().map_or(0, |document| line_count(document.text()));
         let bytes = document.as_ref().map_or(0, |document| document.bytes().len());
-        let facts = WriteFacts {
+        let output = Output {
+            path: self.path.to_string(),
             bytes,
             lines,
             revision: now.revision.to_string(),
             encoding: document.map_or_else(String::new, |document| document.encoding().name().to_owned()),
             appended_bytes: Some(0),
             appended_lines: Some(0),
-            ..WriteFacts::default()
+            ..Output::default()
         };
         let text = format!(
             "Appended already, nothing was written: these {}, {} are the end of the file (now {}, {}), rev {}",
@@ -121,8 +121,7 @@ impl WriteRequest {
             count(lines, "line"),
             now.revision.short()
         );
-        let data = Output { path: self.path.to_string(), diff: String::new(), notes: Vec::new(), facts: facts.clone() };
-        Ok(Some(Answer::text(text, &facts).data(cx, &data)))
+        Ok(Some(Answer::of(cx, text, &output, Output::TEXTS)))
     }
 
     /// The new content on the file as it is now; writes nothing.
