@@ -2,8 +2,9 @@
 //!
 //! Every unknown key, wrong type and syntax error is reported with its line; `validate` interprets the values.
 
-use std::{collections::BTreeMap, path::Path};
+use std::path::Path;
 
+use serde::{Deserialize as _, de::IntoDeserializer as _};
 use toml::{
     Spanned,
     de::{DeTable, DeValue},
@@ -125,12 +126,12 @@ impl Reader<'_> {
     fn roots(&mut self, option: &'static OptionRow, value: &Spanned<DeValue<'_>>, line: usize, raw: &mut RawArgs) {
         for (value, line) in self.elements(value, line) {
             match value.get_ref() {
-                DeValue::Table(table) => {
-                    let mut root = self.table(table, line, "root", &["path", "name", "optional"], &PER_ROOT);
-                    match root.texts.remove("path") {
+                DeValue::Table(_) => {
+                    let Some(root) = self.table(value, line, "root", &["path", "name", "optional"], &PER_ROOT) else {
+                        continue;
+                    };
+                    match root.path.clone() {
                         Some(path) => raw.push_root(option, path, self.source(line), root),
-                        // A path that is not text is reported already.
-                        None if table.contains_key("path") => {}
                         None => self.problem(line, "a root without a path: add path = \"/srv/docs\""),
                     }
                 }
@@ -143,72 +144,45 @@ impl Reader<'_> {
     fn roles(&mut self, value: &Spanned<DeValue<'_>>, line: usize, raw: &mut RawArgs) {
         for (value, line) in self.elements(value, line) {
             match value.get_ref() {
-                DeValue::Table(table) => {
+                DeValue::Table(_) => {
                     let keys = &["name", "label", "client", "roots"];
-                    raw.roles.push(self.table(table, line, "role", keys, &PER_ROLE));
+                    raw.roles.extend(self.table(value, line, "role", keys, &PER_ROLE));
                 }
                 other => self.problem(line, &format!("role is {}, but must be a table: [[role]]", other.type_str())),
             }
         }
     }
 
-    /// Reads a table of a `kind`: `keys` of its own, and the options called `flags`.
+    /// Reads a table of a `kind`, which has `keys` of its own and the options called `flags`. Each unknown key is a problem,
+    /// and a wrong type of one of its own keys.
     fn table(
         &mut self,
-        table: &DeTable<'_>,
+        value: &Spanned<DeValue<'_>>,
         line: usize,
         kind: &str,
-        keys: &[&'static str],
+        keys: &[&str],
         flags: &[&str],
-    ) -> RawTable {
-        let (source, texts, own) = (self.source(line), BTreeMap::new(), RawArgs::default());
-        let mut read = RawTable { source, texts, optional: false, roots: None, own };
+    ) -> Option<RawTable> {
         let allowed = || options().filter(|option| flags.contains(&option.flag));
-        for (key, value) in table {
-            let line = self.line(key.span().start);
-            let key: &str = key.get_ref();
-            match (keys.iter().find(|known| **known == key), value.get_ref()) {
-                (Some(&"optional"), DeValue::Boolean(truth)) => read.optional = *truth,
-                (Some(&"optional"), other) => {
-                    self.problem(line, &format!("{key} is {}, but must be true or false", other.type_str()));
-                }
-                (Some(&"roots"), _) => read.roots = Some(self.names(value, line)),
-                (Some(name), _) => read.texts.extend(self.text(key, value, line).map(|text| (*name, text))),
-                (None, _) => {
-                    if let Some(option) = allowed().find(|option| option.key() == key) {
-                        self.values(option, value, line, &mut read.own);
-                    } else {
-                        let known = keys.iter().map(|key| (*key).to_owned()).chain(allowed().map(OptionRow::key));
-                        let problem = no_such_key(key, &format!("key of a {kind}"), &known.collect::<Vec<_>>());
-                        self.problem(line, &problem);
-                    }
-                }
+        let mut own = RawArgs::default();
+        for (key, value) in value.get_ref().as_table().into_iter().flatten() {
+            let (line, key): (usize, &str) = (self.line(key.span().start), key.get_ref());
+            if let Some(option) = allowed().find(|option| option.key() == key) {
+                self.values(option, value, line, &mut own);
+            } else if !keys.contains(&key) {
+                let known = keys.iter().map(ToString::to_string).chain(allowed().map(OptionRow::key));
+                let problem = no_such_key(key, &format!("key of a {kind}"), &known.collect::<Vec<_>>());
+                self.problem(line, &problem);
             }
         }
-        read
-    }
-
-    /// The text of a key; another type is a problem.
-    fn text(&mut self, key: &str, value: &Spanned<DeValue<'_>>, line: usize) -> Option<String> {
-        match value.get_ref() {
-            DeValue::String(text) => Some(text.clone().into_owned()),
-            other => {
-                self.problem(line, &format!("{key} is {}, but must be text", other.type_str()));
+        match RawTable::deserialize(value.clone().into_deserializer()) {
+            Ok(read) => Some(RawTable { place: format!("{}:{line}", self.name), own, ..read }),
+            Err(error) => {
+                let line = error.span().map_or(line, |span| self.line(span.start));
+                self.problem(line, &format!("[[{kind}]]: {}", error.to_string().trim().replace('\n', " ")));
                 None
             }
         }
-    }
-
-    /// The names of roots, one or a list.
-    fn names(&mut self, value: &Spanned<DeValue<'_>>, line: usize) -> Vec<(String, Source)> {
-        let mut names = Vec::new();
-        for (value, line) in self.elements(value, line) {
-            match value.get_ref() {
-                DeValue::String(text) => names.push((text.clone().into_owned(), self.source(line))),
-                other => self.problem(line, &format!("roots is {}, but must be a list of texts", other.type_str())),
-            }
-        }
-        names
     }
 
     fn line(&self, offset: usize) -> usize {
@@ -338,10 +312,7 @@ mod tests {
         assert_eq!(raw.texts("deny"), ["*.a"]);
         let roots = raw.of_all_sources("root");
         let table = roots[0].table.as_ref().expect("a table");
-        assert_eq!(
-            (table.texts.get("name").map(String::as_str), table.own.texts("deny")),
-            (Some("d"), vec!["*.b".into(), "*.c".into()])
-        );
+        assert_eq!((table.name.as_deref(), table.own.texts("deny")), (Some("d"), vec!["*.b".into(), "*.c".into()]));
         assert_eq!(table.own.of_all_sources("deny")[1].source, Source::File { name: "r.toml".into(), line: 8 });
         assert_eq!(roots[1].source, Source::File { name: "r.toml".into(), line: 10 });
     }
@@ -357,7 +328,7 @@ mod tests {
         for part in [
             "r.toml:1: unknown key of a root \"denny\": did you mean deny?",
             "a root without a path",
-            "path is integer, but must be text",
+            "[[root]]: invalid type: integer `3`, expected a string in `path`",
             "hide is integer, but must be text or a list",
             "unknown key of a root \"max_output\": the keys are path, name, optional, read_only, untrusted, deny",
             "root is integer, but must be text, a table",

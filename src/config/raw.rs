@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
+use serde::Deserialize;
 use serde_json::{Map, Value};
 use text_file::exact_size;
 
@@ -41,18 +42,41 @@ pub(super) enum Source {
     CommandLine,
 }
 
-/// A `[[root]]` or `[[role]]` table as it was written.
-#[derive(Clone, Debug)]
+/// A `[[root]]` or `[[role]]` table as it was written. Of its keys a root has `path`, `name` and `optional`.
+#[derive(Clone, Debug, Deserialize)]
 pub(super) struct RawTable {
-    pub(super) source: Source,
-    /// The texts of keys that are no options: `name`; of a role also `label` and `client`.
-    pub(super) texts: BTreeMap<&'static str, String>,
+    /// Where it is, as problems begin: `rootbound.toml:3`.
+    #[serde(skip)]
+    pub(super) place: String,
+    pub(super) path: Option<String>,
+    pub(super) name: Option<String>,
+    pub(super) label: Option<String>,
+    pub(super) client: Option<String>,
     /// Whether the root may be missing.
+    #[serde(default)]
     pub(super) optional: bool,
-    /// The names of the role's roots, each with its place in the file.
-    pub(super) roots: Option<Vec<(String, Source)>>,
+    /// The names of the role's roots.
+    pub(super) roots: Option<Names>,
     /// The options of [`PER_ROOT`](super::options::PER_ROOT) or [`PER_ROLE`](super::options::PER_ROLE).
+    #[serde(skip)]
     pub(super) own: RawArgs,
+}
+
+/// One name or several.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged, expecting = "roots must be a list of texts")]
+pub(super) enum Names {
+    One(String),
+    Many(Vec<String>),
+}
+
+impl Names {
+    pub(super) fn as_slice(&self) -> &[String] {
+        match self {
+            Self::One(name) => std::slice::from_ref(name),
+            Self::Many(names) => names,
+        }
+    }
 }
 
 /// A `[lsp.NAME]` table. The values have the types that their keys take.

@@ -11,8 +11,7 @@ use crate::{
 };
 
 use super::{
-    Config, PER_ROLE, RawArgs, RawTable, RawValue, Role, Source, environment::real, findings::nearest_or_all,
-    options::option,
+    Config, PER_ROLE, RawArgs, RawTable, RawValue, Role, environment::real, findings::nearest_or_all, options::option,
 };
 
 /// Reads the tables of `raw` against what the command line allows.
@@ -21,7 +20,7 @@ pub(super) fn roles(raw: &RawArgs, config: &Config, roots: &[RootSpec], problems
     let mut found: Vec<Role> = Vec::new();
     for table in &raw.roles {
         let role = role(table, config, roots, &names, problems);
-        let place = place(&table.source);
+        let place = &table.place;
         for earlier in &found {
             if earlier.name == role.name {
                 problems.push(format!("{place}: two roles are called {:?}: give one of them another name", role.name));
@@ -67,14 +66,13 @@ pub(super) fn applied(mut config: Config) -> Config {
 }
 
 fn role(table: &RawTable, config: &Config, roots: &[RootSpec], names: &[String], problems: &mut Vec<String>) -> Role {
-    let place = place(&table.source);
-    let text = |key| table.texts.get(key).cloned();
-    let name = text("name").unwrap_or_default();
+    let place = &table.place;
+    let name = table.name.clone().unwrap_or_default();
     if name.trim().is_empty() {
         problems.push(format!("{place}: a role without a name: add name = \"reader\""));
     }
-    for key in ["label", "client"] {
-        if text(key).is_some_and(|pattern| pattern.trim().is_empty()) {
+    for (key, pattern) in [("label", &table.label), ("client", &table.client)] {
+        if pattern.as_ref().is_some_and(|pattern| pattern.trim().is_empty()) {
             problems.push(format!("{place}: {key} of the role {name:?} is empty: remove it, or write what it matches"));
         }
     }
@@ -94,17 +92,11 @@ fn role(table: &RawTable, config: &Config, roots: &[RootSpec], names: &[String],
     limits(table, config.quota, own.quota, problems);
     let kept = match &table.roots {
         None => (0..roots.len()).collect(),
-        Some(wanted) => chosen(wanted, &place, &name, names, problems),
+        Some(wanted) => chosen(wanted.as_slice(), place, &name, names, problems),
     };
     let roots = narrowed(roots, &kept, names, own.selection.read_only);
-    Role { name, label: text("label"), client: text("client"), roots, selection: own.selection, quota: own.quota }
-}
-
-fn place(source: &Source) -> String {
-    match source {
-        Source::File { name, line } => format!("{name}:{line}"),
-        _ => "role".to_owned(),
-    }
+    let (label, client) = (table.label.clone(), table.client.clone());
+    Role { name, label, client, roots, selection: own.selection, quota: own.quota }
 }
 
 /// The tools of a role: some of those that the command line offers.
@@ -151,31 +143,21 @@ fn limits(table: &RawTable, all: QuotaLimits, own: QuotaLimits, problems: &mut V
 }
 
 /// The numbers of the roots that a role names.
-fn chosen(
-    wanted: &[(String, Source)],
-    role_place: &str,
-    role: &str,
-    names: &[String],
-    problems: &mut Vec<String>,
-) -> Vec<usize> {
+fn chosen(wanted: &[String], place: &str, role: &str, names: &[String], problems: &mut Vec<String>) -> Vec<usize> {
     if wanted.is_empty() {
-        problems.push(format!("{role_place}: the role {role:?} has no root: name one of {}", names.join(", ")));
+        problems.push(format!("{place}: the role {role:?} has no root: name one of {}", names.join(", ")));
     }
     let mut kept = Vec::new();
-    for (name, source) in wanted {
+    for name in wanted {
         let mut same = (0..names.len()).filter(|index| names[*index] == *name);
         match (same.next(), same.next()) {
             (Some(index), None) => kept.push(index),
-            (Some(_), Some(_)) => problems.push(format!(
-                "{}: two directories are called {name:?}: give them a NAME (root = \"NAME=PATH\")",
-                place(source)
-            )),
+            (Some(_), Some(_)) => problems
+                .push(format!("{place}: two directories are called {name:?}: give them a NAME (root = \"NAME=PATH\")")),
             _ => {
                 let hint = nearest_or_all(name, names, "roots");
-                problems.push(format!(
-                    "{}: the role {role:?} names the root {name:?}, which is not offered: {hint}",
-                    place(source)
-                ));
+                problems
+                    .push(format!("{place}: the role {role:?} names the root {name:?}, which is not offered: {hint}"));
             }
         }
     }

@@ -174,7 +174,7 @@ struct RootText<'a> {
 /// Reads a table, or a text.
 fn parts(given: &RawValue) -> Result<RootText<'_>, String> {
     let Some(table) = &given.table else { return split(&given.text) };
-    let name = table.texts.get("name").map(|name| checked(name)).transpose()?;
+    let name = table.name.as_deref().map(checked).transpose()?;
     if given.text.is_empty() {
         return Err("the path is empty: write path = \"/srv/docs\"".to_owned());
     }
