@@ -1,19 +1,22 @@
-//! `rootbound doctor`: what protects a run with these options, human-readable.
+//! `rootbound doctor`: what protects a run with these options, in one screen.
 //!
 //! Goes through the same start-up as serving and reports its results; it decides nothing.
 
-use std::{fmt::Write as _, process::ExitCode, time::SystemTime};
+use std::{
+    fmt::{Display, Write as _},
+    process::ExitCode,
+    time::SystemTime,
+};
 
-use confined_fs::{Access, AgentFile, PolicyRules, Root, RootSpec, Secrets, Unwatchable, escape_controls};
-use lsp_check::LanguageServer;
+use confined_fs::{AgentFile, PolicyRules, Root, Secrets, Unwatchable, escape_controls};
 use self_sandbox::{Confine, ConfineReport, find_program, runs_as_root};
 use text_file::{exact_size, file_size};
 use tree_search::{IndexMode, PathIndex};
 
 use crate::{
-    config::Config,
-    server::{Confirm, ConfirmThrough, Services},
-    tools::{AnswerBudget, ReadBeforeWrite, Toolbox, answer::count},
+    config::{Config, Role},
+    server::{Confirm, Services},
+    tools::{AnswerBudget, ReadBeforeWrite, answer::count},
 };
 
 use super::{index, print};
@@ -35,104 +38,142 @@ pub struct StartReport {
 
 /// Prints the report. The exit code is 0 if everything is as configured, else 1.
 pub fn doctor(config: &Config, services: &Services, start: &StartReport) -> ExitCode {
-    let (text, healthy) = report(config, services, start);
-    let printed = print(&text);
-    if healthy { printed } else { ExitCode::FAILURE }
-}
-
-fn report(config: &Config, services: &Services, start: &StartReport) -> (String, bool) {
-    let mut complaints = start.complaints.clone();
-    let mut out = ReportText::default();
-    out.head(
-        "rootbound",
-        &format!("{} on {}-{}", env!("CARGO_PKG_VERSION"), std::env::consts::OS, std::env::consts::ARCH),
-    );
-    roots(&mut out, config, services);
-    roles(&mut out, config);
-    walls(&mut out, config, services, &start.confinement, &mut complaints);
+    let mut out = Report { complaints: start.complaints.clone(), ..Report::default() };
+    let system = (std::env::consts::OS, std::env::consts::ARCH);
+    out.head("rootbound", format_args!("{} on {}-{}", env!("CARGO_PKG_VERSION"), system.0, system.1));
+    directories(&mut out, config, services);
+    walls(&mut out, config, services, &start.confinement);
     policy(&mut out, config, services);
     agent_rules(&mut out, config, start);
     limits(&mut out, config);
-    path_index(&mut out, config, services, start);
-    language_servers(&mut out, config, services, &mut complaints);
+    indexes(&mut out, config, services, start);
+    language_servers(&mut out, config, services);
     records(&mut out, config, start);
     staged(&mut out, config, services);
-    clients(&mut out, config);
-    for (number, remark) in config.warnings.iter().enumerate() {
-        out.head(if number == 0 { "remarks" } else { "" }, &format!("- {remark}"));
+    out.heading = "remarks";
+    for remark in &config.warnings {
+        out.line(format_args!("- {remark}"));
     }
-    if complaints.is_empty() {
-        out.head("verdict", "everything is as configured");
-    } else {
-        out.head("verdict", "not everything is as configured:");
-        for complaint in &complaints {
-            out.line(&format!("- {complaint}"));
-        }
+    let complaints = std::mem::take(&mut out.complaints);
+    let not = if complaints.is_empty() { ("", "") } else { ("not ", ":") };
+    out.head("verdict", format_args!("{}everything is as configured{}", not.0, not.1));
+    for complaint in &complaints {
+        out.line(format_args!("- {complaint}"));
     }
-    (out.0, complaints.is_empty())
+    let printed = print(&out.text);
+    if complaints.is_empty() { printed } else { ExitCode::FAILURE }
 }
 
-/// In place of a mount name.
-const UNNAMED: &str = "(unnamed)";
-
-/// The report so far: lines of a heading of one or two words and a text.
+/// The report so far.
 #[derive(Default)]
-struct ReportText(String);
+struct Report {
+    text: String,
+    /// One or two words before the next line.
+    heading: &'static str,
+    complaints: Vec<String>,
+}
 
-impl ReportText {
-    fn head(&mut self, name: &str, text: &str) {
-        let _ = writeln!(self.0, "{name:<13}{text}");
+impl Report {
+    fn head(&mut self, heading: &'static str, text: impl Display) {
+        self.heading = heading;
+        self.line(text);
     }
 
-    fn line(&mut self, text: &str) {
-        self.head("", text);
+    fn line(&mut self, text: impl Display) {
+        let _ = writeln!(self.text, "{:<13}{text}", std::mem::take(&mut self.heading));
     }
 }
 
-/// A path without the `\\?\` that Windows puts before a resolved one.
-fn for_people(path: &std::path::Path) -> String {
-    let shown = path.display().to_string();
-    let shown = shown.strip_prefix(r"\\?\").filter(|path| path.as_bytes().get(1) == Some(&b':')).unwrap_or(&shown);
-    if cfg!(windows) && shown.len() > 3 { shown.trim_end_matches('\\').to_owned() } else { shown.to_owned() }
+fn name(root: &Root) -> &str {
+    root.name().unwrap_or("(unnamed)")
 }
 
-fn roots(out: &mut ReportText, config: &Config, services: &Services) {
-    for (number, root) in services.workspace.roots().iter().enumerate() {
-        let name = root.name().unwrap_or(UNNAMED);
+/// The directories, the tools and the roles, which leave less of both to some callers.
+fn directories(out: &mut Report, config: &Config, services: &Services) {
+    out.heading = "directories";
+    for root in services.workspace.roots() {
         let state = match (root.is_optional(), root.is_absent()) {
             (_, true) => ", optional, not there yet",
             (true, false) => ", optional",
             (false, false) => "",
         };
-        let text = format!("{name}  {}{state}  {}", root.rights(), for_people(root.host()));
-        out.head(if number == 0 { "directories" } else { "" }, &text);
+        // Windows puts `\\?\` before a resolved path.
+        let path = root.host().display().to_string();
+        out.line(format_args!("{}  {}{state}  {}", name(root), root.rights(), path.trim_start_matches(r"\\?\")));
     }
-    let names: Vec<&str> = services.toolbox.tools().iter().map(|entry| entry.spec.name).collect();
-    out.head("tools", &format!("{}{}", names.join(", "), if config.selection.read_only { " (read-only)" } else { "" }));
+    let tools: Vec<&str> = services.toolbox.tools().iter().map(|tool| tool.spec.name).collect();
+    let read_only = if config.selection.read_only { " (read-only)" } else { "" };
+    out.head("tools", format_args!("{}{read_only}", tools.join(", ")));
+    out.heading = "roles";
+    for role in &config.roles {
+        let is_it = |own: &Role| own.name == role.name;
+        let applies = match (config.role.as_ref().is_some_and(is_it), config.client_roles.iter().any(is_it)) {
+            (true, _) if config.client_roles.is_empty() => "applies",
+            (true, _) => "applies to other clients",
+            (false, true) => "applies to clients of that name",
+            (false, false) => "does not apply to this process",
+        };
+        out.line(format_args!("{:?}, for {}: {applies}", role.name, role.who()));
+    }
 }
 
-fn policy(out: &mut ReportText, config: &Config, services: &Services) {
-    let rules = &config.workspace.policy;
-    out.head("policy", &built_in_lists(rules, services));
-    out.line(match config.server.confirm {
-        Confirm::Never => "changes: made without asking a person (--confirm never)",
-        Confirm::Destructive => {
-            "changes: a person is asked before something is replaced or removed (--confirm destructive)"
-        }
-        Confirm::Writes => "changes: a person is asked before each (--confirm writes)",
-    });
-    if config.server.confirm != Confirm::Never {
-        out.line(match config.server.confirm_through {
-            ConfirmThrough::Client => "such a change is refused if the client cannot ask (--confirm-through client)",
-            ConfirmThrough::Model => {
-                "if the client cannot ask, the model is to ask and to repeat the call with a code (--confirm-through \
-                 model): it could do so without asking"
-            }
-        });
+/// How paths are opened, and what the kernel refuses the process. A wall that this system has, but that is not in force
+/// although it is wanted, is a complaint; one that the system lacks is named with what a person can do.
+fn walls(out: &mut Report, config: &Config, services: &Services, confinement: &ConfineReport) {
+    let resolver = match (services.workspace.confined_opens(), config.workspace.force_fallback) {
+        (true, _) => "in one step that the kernel confines (openat2)",
+        (false, true) => "name by name, without following links (--resolver walk)",
+        (false, false) => "name by name, without following links (no openat2 here)",
+    };
+    out.head("paths", format_args!("opened {resolver}"));
+    let asked = format!("{:?}", config.confine).to_lowercase();
+    out.head("kernel", format_args!("{} (--confine {asked})", confinement.level));
+    if !cfg!(target_os = "linux") && config.confine != Confine::Off {
+        return out.line("to have a wall of the kernel, see \"On macOS and Windows\" in SECURITY.md");
     }
+    for root in services.workspace.roots().iter().filter(|_| confinement.enforced) {
+        let name = name(root);
+        if let Some(above) = root.sandboxed_above().map(std::path::Path::display) {
+            out.line(format_args!(
+                "{name} is optional, so the kernel's rule for it ({}) is on all of {above}",
+                root.rights()
+            ));
+        } else if root.is_optional() {
+            let wide = "is optional, and the directory above it is too wide for a rule of the kernel";
+            out.line(format_args!("{name} {wide}: once it is made or replaced, restart the server"));
+        }
+    }
+    out.head("system calls", &confinement.calls);
+    if config.confine != Confine::Off && !confinement.enforced {
+        out.complaints.push(format!("the kernel does not confine the process: {}", confinement.level));
+    }
+    if config.confine != Confine::Off && !confinement.calls_refused {
+        out.complaints.push(format!("system calls are {}", confinement.calls));
+    }
+}
+
+fn policy(out: &mut Report, config: &Config, services: &Services) {
+    let rules = &config.workspace.policy;
+    let all = |allows_every: fn(&PolicyRules) -> bool| {
+        allows_every(rules) || services.workspace.roots().iter().all(|root| allows_every(root.own_rules()))
+    };
+    // Exceptions may have left nothing of a built-in list.
+    let secrets = match rules.secrets {
+        _ if all(PolicyRules::allows_every_secret) => "all of them may be read: --allow-secret",
+        Some(Secrets::Mask) => "values masked, else content refused: --secrets mask",
+        _ => "content refused",
+    };
+    let every = all(PolicyRules::allows_every_protected);
+    let run_later = if every { "all of them may be written: --allow-protected" } else { "not written" };
+    out.head("policy", format_args!("secrets ({secrets}), files that run later ({run_later})"));
+    out.line(match config.server.confirm {
+        Confirm::Never => "changes are made without asking a person (--confirm never)",
+        Confirm::Destructive => "a person is asked before something is replaced or removed",
+        Confirm::Writes => "a person is asked before each change",
+    });
     out.line(match config.settings.read_before_write {
         ReadBeforeWrite::Strict => "a file is changed only if it was read and is unchanged since",
-        ReadBeforeWrite::Off => "a file may be changed without having been read (--read-before-write off)",
+        ReadBeforeWrite::Off => "a file may be changed without having been read",
     });
     rule_lines(out, "", rules);
     for root in services.workspace.roots().iter().filter(|root| !root.own_rules().is_empty()) {
@@ -140,27 +181,7 @@ fn policy(out: &mut ReportText, config: &Config, services: &Services) {
     }
 }
 
-/// The line on what the built-in lists refuse; exceptions may have left nothing of one.
-fn built_in_lists(rules: &PolicyRules, services: &Services) -> String {
-    let all = |allows_every: fn(&PolicyRules) -> bool| {
-        allows_every(rules) || services.workspace.roots().iter().all(|root| allows_every(root.own_rules()))
-    };
-    let secrets = if all(PolicyRules::allows_every_secret) {
-        "secrets (all of them may be read: --allow-secret)"
-    } else if rules.secrets == Some(Secrets::Mask) {
-        "secrets (values masked, or content refused where they cannot be: --secrets mask)"
-    } else {
-        "secrets (content refused)"
-    };
-    let run_later = if all(PolicyRules::allows_every_protected) {
-        "files that run later (all of them may be written: --allow-protected)"
-    } else {
-        "files that run later (not written)"
-    };
-    format!("built-in lists: {secrets}, {run_later}")
-}
-
-fn rule_lines(out: &mut ReportText, place: &str, rules: &PolicyRules) {
+fn rule_lines(out: &mut Report, place: &str, rules: &PolicyRules) {
     for (what, globs) in [
         ("content also refused", &rules.deny),
         ("secrets that may be read", &rules.allow_secret),
@@ -169,337 +190,160 @@ fn rule_lines(out: &mut ReportText, place: &str, rules: &PolicyRules) {
         ("hidden", &rules.hide),
     ] {
         if !globs.is_empty() {
-            out.line(&format!("{place}{what}: {}", globs.join(", ")));
+            out.line(format_args!("{place}{what}: {}", globs.join(", ")));
         }
     }
-    match rules.secrets.filter(|_| !place.is_empty()) {
-        Some(Secrets::Mask) => out.line(&format!("{place}values of secrets masked")),
-        Some(Secrets::Deny) => out.line(&format!("{place}content of secrets refused")),
-        None => {}
+    if let Some(secrets) = rules.secrets.filter(|_| !place.is_empty()) {
+        let what = if secrets == Secrets::Mask { "values of secrets masked" } else { "content of secrets refused" };
+        out.line(format_args!("{place}{what}"));
     }
 }
 
-/// How many patterns of one kind are listed for a file.
-const MAX_LISTED: usize = 20;
-
 /// The rule files that people wrote for agents, and which of their rules are enforced.
-fn agent_rules(out: &mut ReportText, config: &Config, start: &StartReport) {
+fn agent_rules(out: &mut Report, config: &Config, start: &StartReport) {
+    out.heading = "agent rules";
     if !config.workspace.agent_rules {
-        return out.head("agent rules", "not read (--agent-rules off)");
+        out.line("not read (--agent-rules off)");
+    } else if start.agent_files.is_empty() {
+        out.line("none at the top of a directory");
     }
-    if start.agent_files.is_empty() {
-        return out.head("agent rules", "none at the top of a directory");
-    }
-    for (number, file) in start.agent_files.iter().enumerate() {
-        let text = match &file.problem {
-            Some(problem) => format!("{}: {problem}", file.name),
-            None if file.refused.is_empty() && file.protected.is_empty() => format!("{}: no rules", file.name),
-            None => format!("{} is enforced", file.name),
-        };
-        out.head(if number == 0 { "agent rules" } else { "" }, &text);
+    for file in &start.agent_files {
+        let is_empty = file.refused.is_empty() && file.protected.is_empty();
+        let state = if is_empty { ": no rules" } else { " is enforced" };
+        let problem = file.problem.as_ref().map(|problem| format!(": {problem}"));
+        out.line(format_args!("{}{}", file.name, problem.as_deref().unwrap_or(state)));
         for (what, rules) in
             [("content refused", &file.refused), ("not written", &file.protected), ("not used", &file.unused)]
         {
+            // A pattern may contain line breaks, and a file thousands of patterns.
+            let one_line = |rule: &String| escape_controls(rule).replace('\n', " ").chars().take(200).collect();
+            let listed: Vec<String> = rules.iter().take(20).map(one_line).collect();
+            let more = if rules.len() > listed.len() { ", …" } else { "" };
             if !rules.is_empty() {
-                // A pattern may contain line breaks.
-                let listed: Vec<String> = rules.iter().take(MAX_LISTED).map(|rule| one_line(rule)).collect();
-                let more = rules.len().saturating_sub(MAX_LISTED);
-                let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-                out.line(&format!("  {what} ({}): {}{more}", rules.len(), listed.join(", ")));
+                out.line(format_args!("  {what} ({}): {}{more}", rules.len(), listed.join(", ")));
             }
         }
     }
 }
 
-fn one_line(text: &str) -> String {
-    escape_controls(text).chars().map(|character| if character == '\n' { ' ' } else { character }).take(200).collect()
-}
-
-fn limits(out: &mut ReportText, config: &Config) {
-    let (settings, quota) = (&config.settings, &config.quota);
-    out.head(
-        "limits",
-        &format!("call: {} s; file: {}", config.server.deadline.as_secs_f64(), exact_size(settings.max_file_size)),
-    );
+fn limits(out: &mut Report, config: &Config) {
+    let (settings, quota, seconds) = (&config.settings, &config.quota, config.server.deadline.as_secs_f64());
+    out.head("limits", format_args!("call: {seconds} s; file: {}", exact_size(settings.max_file_size)));
     let root = quota.root_bytes.map_or_else(String::new, |size| format!("; directory: {} in total", exact_size(size)));
-    out.line(&format!("session: {} files created, {} written{root}", quota.files, exact_size(quota.bytes)));
+    out.line(format_args!("session: {} files created, {} written{root}", quota.files, exact_size(quota.bytes)));
+    let most = settings.max_output.map(|most| format!("of {} (--max-output)", exact_size(most as u64)));
+    let usual = || format!("as the client takes it, else {}", AnswerBudget::UNKNOWN_CLIENT);
+    out.line(format_args!("an answer {}", most.unwrap_or_else(usual)));
 }
 
-/// Whether an index of the paths can be kept between searches, tried here as a search would.
-fn path_index(out: &mut ReportText, config: &Config, services: &Services, start: &StartReport) {
+/// Whether an index of the paths can be kept between searches, tried here as a search would, and what is stored of it for
+/// the next process.
+fn indexes(out: &mut Report, config: &Config, services: &Services, start: &StartReport) {
     out.head(
         "path index",
         match config.index {
-            IndexMode::Auto => {
-                "kept for large trees after their first search, with a filter over their files (--index auto)"
-            }
-            IndexMode::Eager => "kept for every tree from the start, with a filter over its files (--index eager)",
-            IndexMode::Off => "none: every search walks its directory (--index off)",
+            IndexMode::Auto => "kept for large trees after their first search (--index auto)",
+            IndexMode::Eager => "kept for every tree from the start (--index eager)",
+            IndexMode::Off => return out.head("path index", "none (--index off)"),
         },
     );
-    if config.index == IndexMode::Off {
-        return;
-    }
     for root in services.workspace.roots().iter().filter(|root| !root.is_absent()) {
-        let name = root.name().unwrap_or(UNNAMED);
-        match PathIndex::probe(&services.workspace, &services.workspace.root_path(root)) {
+        let why = match PathIndex::probe(&services.workspace, &services.workspace.root_path(root)) {
             Ok(watched) => {
-                let limit = start
-                    .watch_limit
-                    .map_or_else(String::new, |limit| format!(" of the {limit} that the user may set"));
-                out.line(&format!("{name}  can be indexed, with watches on its directories: {watched}{limit}"));
+                out.line(format_args!("{}  can be indexed ({watched} watches)", name(root)));
+                continue;
             }
-            Err(why) => {
-                out.line(&format!("{name}  is walked at each search because {why}"));
-                if let Some(hint) = raised_limit(why, start.watch_limit) {
-                    out.line(&hint);
-                }
-            }
-        }
+            Err(why) => why,
+        };
+        out.line(format_args!("{}  is walked at each search because {why}", name(root)));
+        let (limit, value) = match why {
+            Unwatchable::OutOfWatches => ("watches", (start.watch_limit.unwrap_or_default() * 2).max(1 << 20)),
+            Unwatchable::OutOfInstances => ("instances", 1024),
+            _ => continue,
+        };
+        out.line(format_args!("raise it: sudo sysctl fs.inotify.max_user_{limit}={value}"));
     }
-    stored_indexes(out, config, services);
-}
-
-/// How to raise the limit of the system that keeps a root from being indexed.
-fn raised_limit(why: Unwatchable, watches: Option<u64>) -> Option<String> {
-    let (name, value) = match why {
-        Unwatchable::OutOfWatches => ("max_user_watches", (watches.unwrap_or_default() * 2).max(1 << 20)),
-        Unwatchable::OutOfInstances => ("max_user_instances", 1024),
-        _ => return None,
-    };
-    Some(format!("raise it: sudo sysctl fs.inotify.{name}={value}"))
-}
-
-/// Lines about what is stored for the searches of the next process.
-fn stored_indexes(out: &mut ReportText, config: &Config, services: &Services) {
     if let Some(why) = index::off(config, services) {
-        return out.head("stored index", &format!("none: {why}"));
+        return out.head("stored index", format_args!("none: {why}"));
     }
     let stored = services.path_index.stored_indexes();
-    let total =
-        format!("{} of all directories, of at most {}", file_size(stored.bytes()), exact_size(config.index_size));
-    out.head("stored index", &total);
-    for root in services.workspace.roots() {
-        let name = root.name().unwrap_or(UNNAMED);
-        out.line(&format!("{name}  {}", index::text(&stored.status(&services.workspace.root_path(root)))));
-    }
+    let size = (file_size(stored.bytes()), exact_size(config.index_size));
+    out.head("stored index", format_args!("{} of at most {} (rootbound index status)", size.0, size.1));
     // By writing: the folder may be read-only, or its disk full.
     if let Err(error) = stored.probe() {
-        out.line(&format!("nothing new can be stored: {error}"));
+        out.line(format_args!("nothing new can be stored: {error}"));
     }
 }
 
-fn records(out: &mut ReportText, config: &Config, start: &StartReport) {
-    match &config.state {
-        Some(path) if start.state => out.head("state", &path.display().to_string()),
-        Some(path) => out.head("state", &format!("in memory only: {} cannot be used", path.display())),
-        None => out.head("state", "in memory only"),
+/// Lists the language servers with their walls, and starts each once.
+fn language_servers(out: &mut Report, config: &Config, services: &Services) {
+    let started = services.language_servers.as_ref();
+    // They come in the order of the configuration.
+    let mut started = started.map_or_else(Vec::new, |servers| servers.probe(&services.workspace)).into_iter();
+    out.heading = "lsp";
+    for server in &config.language_servers {
+        let (program, started) = (&server.program, started.next());
+        let walls = match program.confine {
+            Confine::Off => "not confined",
+            Confine::Auto | Confine::Required if runs_as_root() => {
+                "confined, but AS ROOT: it may change modes and owners"
+            }
+            Confine::Auto | Confine::Required => "confined",
+        };
+        let root = if program.may_write { "read-write" } else { "read-only" };
+        let network = if program.network { "network" } else { "no network" };
+        let state = match started {
+            _ if find_program(program.program.as_ref()).is_none() => "there is no such program".to_owned(),
+            Some(Ok(after)) => format!("it answers after {:.1} s", after.as_secs_f64()),
+            Some(Err(why)) => {
+                out.complaints.push(format!("the language server {} {why}", server.name));
+                format!("it {why}")
+            }
+            None => "not started".to_owned(),
+        };
+        out.line(format_args!("{}  {}: {state}", server.name, program.program.display()));
+        out.line(format_args!("  {walls}, root {root}, {network}"));
     }
-    let history = &config.history;
-    if history.on_disk && start.state {
-        out.line(&format!("former content is kept there, up to {} in total", exact_size(history.bytes)));
+}
+
+fn records(out: &mut Report, config: &Config, start: &StartReport) {
+    match (&config.state, start.state) {
+        (Some(path), true) => out.head("state", path.display()),
+        (Some(path), false) => out.head("state", format_args!("in memory only: {} cannot be used", path.display())),
+        (None, _) => out.head("state", "in memory only"),
+    }
+    if config.history.on_disk && start.state {
+        let most = exact_size(config.history.bytes);
+        out.line(format_args!("former content is kept there, up to {most} in total"));
     } else {
         out.line("former content is kept until the server ends");
     }
-    let audit = &config.audit;
-    match &audit.file {
-        Some(file) => {
-            let required = if audit.required { ", required" } else { "" };
-            out.head("audit", &format!("{}{required}", file.display()));
-        }
+    let required = if config.audit.required { ", required" } else { "" };
+    match &config.audit.file {
+        Some(file) => out.head("audit", format_args!("{}{required}", file.display())),
         None => out.head("audit", "none"),
     }
 }
 
 /// The layers of `--stage`.
-fn staged(out: &mut ReportText, config: &Config, services: &Services) {
-    let Some(stage) = &config.workspace.stage else {
-        return out.head("changes", "made on the disk");
-    };
+fn staged(out: &mut Report, config: &Config, services: &Services) {
+    let Some(stage) = &config.workspace.stage else { return };
     out.head(
         "changes",
-        &format!("staged, up to {} in each layer, until `rootbound stage apply`", exact_size(stage.most_bytes)),
+        format_args!("staged, up to {} in each layer, until `rootbound stage apply`", exact_size(stage.most_bytes)),
     );
     for (root, size) in services.workspace.layer_sizes() {
         let age = size.oldest.and_then(|oldest| SystemTime::now().duration_since(oldest).ok());
-        let text = match age {
+        match age {
             Some(age) => {
-                let minutes = age.as_secs() / 60;
-                let oldest =
-                    format!("the oldest {} old", count(usize::try_from(minutes).unwrap_or(usize::MAX), "minute"));
+                let minutes = count(usize::try_from(age.as_secs() / 60).unwrap_or(usize::MAX), "minute");
                 let files = count(usize::try_from(size.files).unwrap_or(usize::MAX), "file");
-                format!("{root}: {files}, {}, {oldest}", exact_size(size.bytes))
+                out.line(format_args!("{root}: {files}, {}, the oldest {minutes} old", exact_size(size.bytes)));
             }
             None if services.workspace.has_staged_changes(&root) => {
-                format!("{root}: no file; entries of the disk are hidden")
+                out.line(format_args!("{root}: no file; entries of the disk are hidden"));
             }
-            None => format!("{root}: nothing is staged"),
-        };
-        out.line(&text);
-    }
-}
-
-fn clients(out: &mut ReportText, config: &Config) {
-    match config.settings.max_output {
-        Some(most) => out.head("clients", &format!("an answer of {} (--max-output)", exact_size(most as u64))),
-        None => out.head(
-            "clients",
-            &format!("an answer is as long as the client takes, {} if it is not known", AnswerBudget::UNKNOWN_CLIENT),
-        ),
-    }
-    if config.settings.structured_output {
-        out.line("--structured-output: Claude Code and VS Code then show the model neither text nor images");
-    }
-    if config.settings.max_output.is_some_and(|most| most > 100 * 1024) {
-        out.line("--max-output is more than most clients pass on");
-    }
-}
-
-fn roles(out: &mut ReportText, config: &Config) {
-    for (number, role) in config.roles.iter().enumerate() {
-        let applies = if config.role.as_ref().is_some_and(|own| own.name == role.name) {
-            if config.client_roles.is_empty() { "applies" } else { "applies to other clients" }
-        } else if config.client_roles.iter().any(|own| own.name == role.name) {
-            "applies to clients of that name"
-        } else {
-            "does not apply to this process"
-        };
-        out.head(if number == 0 { "roles" } else { "" }, &format!("{:?}, for {}: {applies}", role.name, role.who()));
-        let root = |root: &RootSpec| {
-            let name = root.name.clone().unwrap_or_else(|| root.path.display().to_string());
-            if root.access == Access::ReadOnly { format!("{name} (read-only)") } else { name }
-        };
-        let roots: Vec<String> = role.roots.iter().map(root).collect();
-        let tools = Toolbox::new(&role.selection);
-        let tools: Vec<&str> = tools.tools().iter().map(|tool| tool.spec.name).collect();
-        out.line(&format!("  directories: {}; tools: {}", roots.join(", "), tools.join(", ")));
-    }
-    if !config.client_roles.is_empty() {
-        out.line("a client's name is what it says; the kernel confines the process to the directories of all clients");
-    }
-}
-
-/// The next step for a person on a system whose kernel does not confine the process.
-const ELSEWHERE: &str = if cfg!(windows) {
-    "to have one, run rootbound in WSL 2, with a low integrity level, or as another user: see SECURITY.md"
-} else {
-    "to have one, run rootbound in a container or as another user"
-};
-
-/// The walls of a run: how paths are opened, and what the kernel refuses the process. A wall that this system has, but that
-/// is not in force although it is wanted, is a complaint; one that the system lacks is named with what a person can do.
-fn walls(
-    out: &mut ReportText,
-    config: &Config,
-    services: &Services,
-    confinement: &ConfineReport,
-    complaints: &mut Vec<String>,
-) {
-    let resolver = match (services.workspace.confined_opens(), config.workspace.force_fallback) {
-        (true, _) => "in one step that the kernel confines (openat2)",
-        (false, true) => "name by name, without following links (--resolver walk)",
-        (false, false) if cfg!(target_os = "linux") => {
-            "name by name, without following links: this kernel, or the container, has no openat2"
-        }
-        (false, false) => "name by name below the handle of each directory, without following links",
-    };
-    out.head("paths", &format!("opened {resolver}"));
-
-    let asked = match config.confine {
-        Confine::Auto => "auto",
-        Confine::Required => "required",
-        Confine::Off => "off",
-    };
-    out.head("kernel", &format!("{} (--confine {asked})", confinement.level));
-    if config.confine == Confine::Off {
-        return out.head("system calls", &confinement.calls);
-    }
-    if !cfg!(target_os = "linux") {
-        return out.line(ELSEWHERE);
-    }
-    if confinement.enforced {
-        services.workspace.roots().iter().for_each(|root| optional_rule(out, root));
-    }
-    out.head("system calls", &confinement.calls);
-    if !confinement.enforced {
-        complaints.push(format!("the kernel does not confine the process: {}", confinement.level));
-    }
-    // Where one wall is for both, one sentence is enough.
-    if !confinement.calls_refused && confinement.calls != confinement.level {
-        complaints.push(format!("system calls are {}", confinement.calls));
-    }
-}
-
-/// How much more Landlock allows while a directory may be missing.
-fn optional_rule(out: &mut ReportText, root: &Root) {
-    let name = root.name().unwrap_or(UNNAMED);
-    match root.sandboxed_above() {
-        Some(above) => out.line(&format!(
-            "{name} is optional, so the kernel's rule for it ({}) is on all of {}; each path is still opened only below \
-             the directory itself",
-            root.rights(),
-            above.display()
-        )),
-        None if root.is_optional() => out.line(&format!(
-            "{name} is optional, and the directory above it is too wide for a rule of the kernel (/, or one that holds \
-             the home directory): if it is made or replaced after the start, restart the server"
-        )),
-        None => {}
-    }
-}
-
-/// Lists the language servers with their walls, and starts each once.
-fn language_servers(out: &mut ReportText, config: &Config, services: &Services, complaints: &mut Vec<String>) {
-    let mut started = services
-        .language_servers
-        .as_ref()
-        .map_or_else(Vec::new, |servers| servers.probe(&services.workspace))
-        .into_iter();
-    for (number, server) in config.language_servers.iter().enumerate() {
-        let head = if number == 0 { "lsp" } else { "" };
-        let files = server.extensions.iter().map(|one| format!(".{one}")).collect::<Vec<_>>().join(" ");
-        let shown = server.program.program.display();
-        // They come in the order of the configuration.
-        let started = started.next();
-        if find_program(server.program.program.as_ref()).is_none() {
-            out.head(head, &format!("{}  {files}  {shown}: there is no such program", server.name));
-            continue;
-        }
-        let timeout = server.timeout.as_secs_f64();
-        out.head(head, &format!("{}  {files}  {shown}; a change waits {timeout} s for it", server.name));
-        out.line(&format!("  {}", server_walls(server)));
-        match started {
-            Some(Ok(after)) => {
-                out.line(&format!("  started behind these walls: it answers after {:.1} s", after.as_secs_f64()));
-            }
-            Some(Err(why)) => {
-                out.line(&format!("  started behind these walls: it {why}"));
-                complaints.push(format!("the language server {} {why}", server.name));
-            }
-            None => {}
+            None => out.line(format_args!("{root}: nothing is staged")),
         }
     }
-}
-
-fn server_walls(server: &LanguageServer) -> String {
-    let program = &server.program;
-    let walls = match program.confine {
-        Confine::Off => return "not confined (confine = \"off\")".to_owned(),
-        Confine::Auto => "auto",
-        Confine::Required => "required",
-    };
-    let root = if program.may_write { "read-write" } else { "read-only" };
-    let network = if program.network { "network" } else { "no network" };
-    let mut text = format!("confined ({walls}), root {root}, {network}");
-    if !program.readable.is_empty() {
-        let paths: Vec<String> = program.readable.iter().map(|path| path.display().to_string()).collect();
-        text.push_str(", may read ");
-        text.push_str(&paths.join(", "));
-    }
-    if runs_as_root() {
-        text.push_str(
-            "; AS ROOT: no wall keeps it from changing mode and owner of any file of the system, keys included",
-        );
-    }
-    text
 }

@@ -171,7 +171,7 @@ fn doctor_names_the_directory_that_the_kernel_allows_more_of() {
     let real = |dir: &TempDir| dir.path().canonicalize().expect("it exists").display().to_string();
     for part in [
         &format!("late  read-only, optional, not there yet  {}/late", real(&dir)),
-        &format!("late is optional, so the kernel's rule for it (read-only) is on all of {};", real(&dir)),
+        &format!("late is optional, so the kernel's rule for it (read-only) is on all of {}\n", real(&dir)),
         "missing is optional, and the directory above it is too wide for a rule of the kernel",
     ] {
         assert!(doctor.stdout.contains(part), "{part:?} is missing: {}", doctor.stdout);

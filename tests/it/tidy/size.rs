@@ -22,7 +22,7 @@ const MAX_LINES: &[(&str, usize)] = &[
     ("crates/text-edit", 6_053),
     ("crates/text-file", 1_080),
     ("crates/tree-search", 7_220),
-    ("src", 30_540),
+    ("src", 30_400),
 ];
 
 /// Modules that a folder may have; a file and the folder of its name count once.
