@@ -9,9 +9,9 @@
 //! or is deleted is noticed, also with a directory above it.
 //!
 //! # Limits
-//! Those of [`super`]: a follower of a path has to look from time to time besides.
+//! Those of [`super`]: a wait has to look from time to time besides.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ffi::{OsStr, OsString};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::{fmt, path::Path};
@@ -21,8 +21,6 @@ use beneath::{FileKind, OpenFor};
 use super::{Event, OpenPath, Queue, Unwatchable};
 use crate::{Workspace, WorkspacePath, write::is_reserved};
 
-/// Directories that one listener watches at most: a quarter of what Linux gives a user by default on a large machine.
-const MAX_WATCHES: usize = 1 << 18;
 /// Events that are taken at once: their reader has other work.
 const MAX_EVENTS_AT_ONCE: usize = 1024;
 
@@ -136,7 +134,7 @@ impl Workspace {
             listener
         };
         let mut watch =
-            PathWatch { watcher: Arc::clone(watcher), listener, watched: BTreeMap::new(), reports_all: true };
+            PathWatch { watcher: Arc::clone(watcher), listener, watched: BTreeSet::new(), reports_all: true };
         for name in names {
             watch.reports_all &= watch.add_way(name).is_ok_and(|reports_all| reports_all);
         }
@@ -149,7 +147,7 @@ impl Workspace {
 pub struct PathWatch {
     watcher: Arc<DiskWatcher>,
     listener: u64,
-    watched: BTreeMap<WorkspacePath, i32>,
+    watched: BTreeSet<i32>,
     reports_all: bool,
 }
 
@@ -195,17 +193,14 @@ impl PathWatch {
 
     /// Whether the file system is known to report each change.
     fn add(&mut self, what: &OpenPath<'_>, path: WorkspacePath, name: Option<&OsStr>) -> Result<bool, Unwatchable> {
-        if self.watched.len() >= MAX_WATCHES {
-            return Err(Unwatchable::OutOfWatches);
-        }
         // The number is not in the table yet when its watch begins: no event is read in between.
         let mut table = self.watcher.table();
         let (number, reports_all) = self.watcher.queue.watch_for_hints(what)?;
         let users = table.users.entry((number, name.map(OsStr::to_owned))).or_default();
         if !users.iter().any(|user| user.listener == self.listener && user.path == path) {
-            users.push(User { listener: self.listener, path: path.clone() });
+            users.push(User { listener: self.listener, path });
         }
-        self.watched.insert(path, number);
+        self.watched.insert(number);
         Ok(reports_all)
     }
 
@@ -229,7 +224,7 @@ impl Drop for PathWatch {
     fn drop(&mut self) {
         self.watcher.table().listeners.remove(&self.listener);
         // The lock is taken for each event, so that other users of it do not wait for thousands.
-        self.watched.values().for_each(|number| self.unwatch(*number));
+        self.watched.iter().for_each(|number| self.unwatch(*number));
     }
 }
 
