@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use std::{borrow::Cow, collections::HashMap, sync::Arc};
 
 use confined_fs::{FileKind, Visibility, Workspace, WorkspacePath, stop::StopSignal};
+use memchr::memmem::Finder;
 use percent_encoding::percent_decode_str;
 use unicode_normalization::{UnicodeNormalization as _, is_nfc};
 
@@ -158,8 +159,8 @@ const MAX_TYPED: usize = 512;
 struct PathQuery {
     /// Without `.`, `..` and leading slashes.
     pub(super) text: String,
-    /// The same, composed and in lower case.
-    pub(super) folded: String,
+    /// Finds the same, composed and in lower case.
+    finder: Finder<'static>,
 }
 
 impl PathQuery {
@@ -180,7 +181,7 @@ impl PathQuery {
         }
         let mut text = names.join("/") + if text.ends_with('/') && !names.is_empty() { "/" } else { "" };
         text.shrink_to_fit();
-        Some(Self { folded: folded(&text).into_owned(), text })
+        Some(Self { finder: Finder::new(folded(&text).as_bytes()).into_owned(), text })
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -267,6 +268,10 @@ fn ranked(
         // Nobody types what is not Unicode.
         let Some(text) = name.relative.to_str() else { continue };
         let text = if cfg!(windows) { Cow::Owned(text.replace('\\', "/")) } else { Cow::Borrowed(text) };
+        // Most do not fit at all. A name that does is a part of a path that does.
+        if query.finder.find(folded(&text).as_bytes()).is_none() {
+            continue;
+        }
         let in_name = if query.is_path() { None } else { position(name_of(&text), query).map(|at| (false, at)) };
         let Some((is_path, position)) = in_name.or_else(|| position(&text, query).map(|at| (true, at))) else {
             continue;
@@ -306,7 +311,7 @@ fn position(text: &str, query: &PathQuery) -> Option<Position> {
         !before.is_some_and(char::is_alphanumeric)
             || is_hump && text[..at].ends_with(|one: char| one.is_ascii_lowercase())
     };
-    let mut found = folded.match_indices(query.folded.as_str()).map(|(at, _)| at);
+    let mut found = query.finder.find_iter(folded.as_bytes());
     let first = found.next()?;
     Some(if first == 0 {
         Position::Beginning
