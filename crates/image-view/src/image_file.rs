@@ -5,23 +5,31 @@
 //! again.
 //!
 //! # Limits
-//! A decoder does not ask whether it should stop, except for PNG: some seconds for the largest images.
+//! A decoder does not ask whether it should stop: some seconds for the largest images.
 
 mod encode;
 mod gif;
+mod header;
 mod jpeg;
-mod pixels;
 mod png;
 mod resample;
 mod webp;
 
-use std::panic::{self, AssertUnwindSafe};
+use std::{
+    borrow::Cow,
+    error::Error as _,
+    io::Cursor,
+    panic::{self, AssertUnwindSafe},
+};
 
-use image::{DynamicImage, ImageFormat, RgbaImage, metadata::Orientation};
+use image::{
+    DynamicImage, GenericImageView as _, ImageDecoder as _, ImageFormat, ImageReader, Limits, RgbaImage,
+    metadata::Orientation,
+};
 
 use crate::{DECODE_MEMORY, EncodedImage, ImageError, ImageInfo, ImageView, LONGEST_SIDE, MAX_PIXELS, Region};
 use encode::encode;
-use pixels::{ImageHeader, RGBA, Rows, area};
+use header::{ImageHeader, area};
 use resample::Resampler;
 
 /// Pixels along the long side of an image that is shown: a model sees no more of it
@@ -60,19 +68,20 @@ impl<'b> ImageFile<'b> {
         if width.max(height) > LONGEST_SIDE || area(width, height) > MAX_PIXELS {
             return Err(ImageError::TooManyPixels);
         }
-        if !header.is_complete {
-            return Err(ImageError::broken("its data ends too early"));
-        }
+        let flaw = header.flaw;
         let file = Self { bytes, format, header };
         let memory = file.memory();
-        if memory > DECODE_MEMORY { Err(ImageError::TooMuchMemory(memory)) } else { Ok(file) }
+        if memory > DECODE_MEMORY {
+            return Err(ImageError::TooMuchMemory(memory));
+        }
+        flaw.map_or(Ok(file), |flaw| Err(ImageError::broken(flaw)))
     }
 
     /// Bytes that decoding takes, the file included.
     pub fn memory(&self) -> u64 {
         // What is shown grows while the image is decoded, and is in memory a few times when it is encoded.
         let shown = u64::from(LONGEST_SHOWN.min(self.header.width)) * u64::from(LONGEST_SHOWN.min(self.header.height));
-        self.bytes.len() as u64 + (self.header.memory + shown * 4).max(shown * 16)
+        self.bytes.len() as u64 + (self.header.pixels.saturating_add(self.header.other + shown * 4)).max(shown * 16)
     }
 
     /// Bytes of the file.
@@ -100,8 +109,8 @@ impl<'b> ImageFile<'b> {
     ///
     /// # Errors
     /// As [`Self::show`].
-    pub fn check(&self, stopped: &dyn Fn() -> bool) -> Result<(), ImageError> {
-        guarded(|| self.each_row(self.rows()?, self.header.height, stopped, |_, _| ()))
+    pub fn check(&self) -> Result<(), ImageError> {
+        guarded(|| self.decode().map(drop))
     }
 
     /// Decodes it and encodes what is shown of it; `None` where the file itself can be shown, which was decoded too.
@@ -110,7 +119,7 @@ impl<'b> ImageFile<'b> {
     /// [`ImageError::Stopped`] soon after `stopped` says so, or what is wrong with the pixels.
     pub fn show(&self, view: &ImageView, stopped: &dyn Fn() -> bool) -> Result<Option<EncodedImage>, ImageError> {
         guarded(|| {
-            if self.is_showable(view) && self.is_clean(stopped)? {
+            if self.is_showable(view) && self.is_clean()? {
                 return Ok(None);
             }
             let picture = self.picture(view.region, stopped)?;
@@ -127,60 +136,62 @@ impl<'b> ImageFile<'b> {
     }
 
     /// Whether a strict decoder accepts all of it. A JPEG or PNG that only lenient decoders accept is not an error.
-    fn is_clean(&self, stopped: &dyn Fn() -> bool) -> Result<bool, ImageError> {
-        let rows = match self.format {
-            ImageFormat::Jpeg => return Ok(jpeg::rows(self.bytes, &self.header, true).is_ok()),
-            ImageFormat::Png if !png::is_strict(self.bytes, &self.header) => return Ok(false),
-            _ => self.rows()?,
-        };
-        self.each_row(rows, self.header.height, stopped, |_, _| ()).map(|()| true)
-    }
-
-    fn rows(&self) -> Result<Box<dyn Rows + '_>, ImageError> {
-        Ok(match self.format {
-            ImageFormat::Png => png::rows(self.bytes, &self.header)?,
-            ImageFormat::Jpeg => jpeg::rows(self.bytes, &self.header, false)?,
-            ImageFormat::Gif => gif::rows(self.bytes, &self.header)?,
-            _ => webp::rows(self.bytes, &self.header)?,
-        })
-    }
-
-    /// Hands the first `count` rows to `take`, each with its number, and looks at the end where these are all.
-    fn each_row(
-        &self,
-        mut rows: Box<dyn Rows + '_>,
-        count: u32,
-        stopped: &dyn Fn() -> bool,
-        mut take: impl FnMut(u32, &[u8]),
-    ) -> Result<(), ImageError> {
-        let mut row = vec![0; self.header.width as usize * RGBA];
-        for number in 0..count {
-            if stopped() {
-                return Err(ImageError::Stopped);
-            }
-            rows.next_row(&mut row)?;
-            take(number, &row);
+    fn is_clean(&self) -> Result<bool, ImageError> {
+        match self.format {
+            ImageFormat::Jpeg => Ok(jpeg::decode(self.bytes, &self.header, true).is_ok()),
+            ImageFormat::Png if !png::is_strict(self.bytes, &self.header) => Ok(false),
+            _ => self.decode().map(|_| true),
         }
-        if count == self.header.height { rows.finish() } else { Ok(()) }
+    }
+
+    /// The image as it is stored, of an animation the first frame.
+    fn decode(&self) -> Result<DynamicImage, ImageError> {
+        let bytes = match self.format {
+            ImageFormat::Jpeg => return jpeg::decode(self.bytes, &self.header, false),
+            ImageFormat::Gif => gif::with_size(self.bytes, &self.header),
+            _ => Cow::Borrowed(self.bytes),
+        };
+        let flawed = |error: image::ImageError| match error.source() {
+            // Without the name of the format, which the message has.
+            Some(reason) => ImageError::broken(reason),
+            None => ImageError::broken(error),
+        };
+        let mut limits = Limits::no_limits();
+        limits.max_alloc = Some(self.header.other);
+        let mut reader = ImageReader::with_format(Cursor::new(&*bytes), self.format);
+        reader.limits(limits);
+        let decoder = reader.into_decoder().map_err(flawed)?;
+        if decoder.dimensions() != (self.header.width, self.header.height) {
+            return Err(ImageError::broken("it has two headers that contradict each other"));
+        }
+        DynamicImage::from_decoder(decoder).map_err(flawed)
     }
 
     /// The pixels that are shown, upright.
     fn picture(&self, region: Option<Region>, stopped: &dyn Fn() -> bool) -> Result<RgbaImage, ImageError> {
         let ImageHeader { width, height, orientation, .. } = self.header;
         let whole = Region { x: 0, y: 0, width, height };
-        let region = region.map_or(whole, |region| as_stored(region, orientation, width, height));
-        let (from, to) = ((region.width, region.height), shown_size(region.width, region.height));
-        let bytes = region.x as usize * RGBA..(region.x + region.width) as usize * RGBA;
-        let mut copied = Vec::new();
-        let mut resampler = (from != to).then(|| Resampler::new(from, to));
-        self.each_row(self.rows()?, region.y + region.height, stopped, |number, row| match &mut resampler {
-            _ if number < region.y => {}
-            Some(resampler) => resampler.push(&row[bytes.clone()]),
-            None => copied.extend_from_slice(&row[bytes.clone()]),
-        })?;
-        let pixels = resampler.map_or(copied, Resampler::into_pixels);
-        let picture = RgbaImage::from_raw(to.0, to.1, pixels);
-        let mut picture = DynamicImage::ImageRgba8(picture.ok_or_else(|| ImageError::broken("it has too few pixels"))?);
+        let Region { x, y, width, height } =
+            region.map_or(whole, |region| as_stored(region, orientation, width, height));
+        let (image, to) = (self.decode()?, shown_size(width, height));
+        let mut picture = if to != (width, height) {
+            let mut resampler = Resampler::new((width, height), to);
+            let mut row = Vec::new();
+            for y in y..y + height {
+                if stopped() {
+                    return Err(ImageError::Stopped);
+                }
+                row.clear();
+                row.extend((x..x + width).flat_map(|x| image.get_pixel(x, y).0));
+                resampler.push(&row);
+            }
+            let picture = RgbaImage::from_raw(to.0, to.1, resampler.into_pixels());
+            picture.ok_or_else(|| ImageError::broken("it has too few pixels"))?.into()
+        } else if region.is_some() {
+            image.crop_imm(x, y, width, height)
+        } else {
+            image
+        };
         picture.apply_orientation(orientation);
         Ok(enlarged(picture.into_rgba8()))
     }

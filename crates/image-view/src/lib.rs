@@ -2,7 +2,7 @@
 //! to a [`Region`] where more of it is wanted.
 //!
 //! A file is hostile until it has been read: decoding is bounded in memory ([`DECODE_MEMORY`]) and pixels
-//! ([`MAX_PIXELS`]), row by row where the format allows it, and damage is an error, never half a picture.
+//! ([`MAX_PIXELS`]), and damage is an error, never half a picture.
 //!
 //! ```
 //! let gif = b"GIF89a\x20\x00\x10\x00\x00\x00\x00";
@@ -11,9 +11,9 @@
 //! ```
 //!
 //! # Map
-//! [`image_info`] recognises a picture; `image_file` shows one, with a decoder for each format below it (`png`, `jpeg`,
-//! `webp`, `gif`) that gives its `pixels`, `resample` to scale them and `encode` to write the result. A build without the
-//! feature `decode` recognises pictures and opens none.
+//! [`image_info`] recognises a picture; `image_file` shows one, with a module for the headers of each format below it
+//! (`png`, `jpeg`, `webp`, `gif`), `resample` to scale it and `encode` to write the result. A build without the feature
+//! `decode` recognises pictures and opens none.
 //!
 //! A part of Rootbound, published with it: its interface changes without notice.
 
@@ -190,7 +190,7 @@ impl<'b> ImageFile<'b> {
     }
 
     /// As [`Self::memory`], without an image.
-    pub fn check(&self, _: &dyn Fn() -> bool) -> Result<(), ImageError> {
+    pub fn check(&self) -> Result<(), ImageError> {
         match self.0 {}
     }
 

@@ -204,7 +204,7 @@ pub(crate) fn unreadable(cx: &CallContext, bytes: &[u8]) -> Option<String> {
     let image = image_view::image_info(bytes).and_then(|info| ImageFile::open(bytes, &info).ok());
     if let Some(image) = image {
         let _memory = DecodeMemory::reserve(cx, image.memory()).ok()?;
-        if image.check(&|| cx.stop.stopped().is_some()).is_ok() {
+        if image.check().is_ok() {
             return None;
         }
     }

@@ -5,7 +5,10 @@ use std::collections::HashMap;
 use image::{ExtendedColorType, RgbaImage, codecs::jpeg::JpegEncoder};
 use png::{BitDepth, ColorType, Compression, Encoder};
 
-use super::{EncodedImage, ImageError, pixels::RGBA, resample::Resampler};
+use super::{
+    EncodedImage, ImageError,
+    resample::{RGBA, Resampler},
+};
 
 /// Qualities of JPEG, from one at which text is clean down to one at which shapes are still clear; then the picture is
 /// made smaller.

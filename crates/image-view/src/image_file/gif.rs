@@ -1,18 +1,17 @@
-//! GIF: its blocks, and the pixels of its first frame.
+//! GIF: its blocks.
 
-use std::num::NonZeroU64;
+use std::borrow::Cow;
 
-use gif::{ColorOutput, DecodeOptions, MemoryLimit};
-
-use super::ImageError;
-use super::pixels::{ImageHeader, RGBA, Rows, area, too_few_rows, zeroed};
+use super::header::{INCOMPLETE, ImageHeader, area};
 
 /// Reads the blocks (<https://www.w3.org/Graphics/GIF/spec-gif89a.txt>, appendix A); only the trailer may be missing.
 pub(super) fn header(bytes: &[u8]) -> Option<ImageHeader> {
     let number = |at: usize| Some(u32::from(u16::from_le_bytes([*bytes.get(at)?, *bytes.get(at + 1)?])));
     let table = |packed: u8| if packed & 0x80 == 0 { 0 } else { 3 << ((packed & 7) + 1) };
     let (width, height) = (number(6)?, number(8)?);
-    let mut header = ImageHeader { frames: 0, is_complete: false, ..ImageHeader::new((width, height), 0) };
+    // Besides the frame, the decoder keeps profiles of the file, and `with_size` may copy it.
+    let other = bytes.len() as u64 * 2 + (1 << 20);
+    let mut header = ImageHeader { frames: 0, flaw: INCOMPLETE, ..ImageHeader::new((width, height), 0, other) };
     let mut at = 13 + table(*bytes.get(10)?);
     loop {
         match bytes.get(at) {
@@ -27,14 +26,16 @@ pub(super) fn header(bytes: &[u8]) -> Option<ImageHeader> {
                         (header.width, header.height) = (left + across, top + down);
                     }
                     header.is_unusual = (left, top, across, down) != (0, 0, width, height);
-                    header.memory = area(across, down) + (1 << 20);
+                    header.pixels = area(header.width, header.height) * 4;
+                    // One that is not as large as the screen is decoded elsewhere, and then copied.
+                    header.other += area(across, down) * if header.is_unusual { 5 } else { 1 };
                 }
                 at += 11 + table(*packed);
                 header.frames += 1;
             }
             Some(0x3B) => break,
             None => {
-                header.is_complete = header.frames > 0 && at == bytes.len();
+                header.flaw = INCOMPLETE.filter(|_| header.frames == 0 || at != bytes.len());
                 return Some(header);
             }
             // Filling between blocks.
@@ -52,52 +53,16 @@ pub(super) fn header(bytes: &[u8]) -> Option<ImageHeader> {
         }
         at += 1;
     }
-    header.is_complete = header.frames > 0;
+    header.flaw = INCOMPLETE.filter(|_| header.frames == 0);
     Some(header)
 }
 
-/// Decodes the first frame.
-pub(super) fn rows(bytes: &[u8], header: &ImageHeader) -> Result<Box<dyn Rows>, ImageError> {
-    let mut options = DecodeOptions::new();
-    options.set_color_output(ColorOutput::Indexed);
-    options.set_memory_limit(NonZeroU64::new(header.memory).map_or(MemoryLimit::Unlimited, MemoryLimit::Bytes));
-    let mut decoder = options.read_info(bytes).map_err(ImageError::broken)?;
-    let frame = decoder.next_frame_info().map_err(ImageError::broken)?.ok_or_else(too_few_rows)?;
-    let (left, top, across) = (usize::from(frame.left), usize::from(frame.top), usize::from(frame.width));
-    let transparent = frame.transparent;
-    let mut indices = zeroed(area(u32::from(frame.width), u32::from(frame.height)))?;
-    decoder.read_into_buffer(&mut indices).map_err(ImageError::broken)?;
-    let mut palette = [[0, 0, 0, 255]; 256];
-    let colours = decoder.palette().map_err(ImageError::broken)?.as_chunks::<3>().0;
-    palette.iter_mut().zip(colours).for_each(|(entry, [red, green, blue])| *entry = [*red, *green, *blue, 255]);
-    if let Some(index) = transparent {
-        palette[usize::from(index)] = [0; RGBA];
+/// The file with the size of its screen in it: the decoder draws nothing on one of no size.
+pub(super) fn with_size<'b>(bytes: &'b [u8], header: &ImageHeader) -> Cow<'b, [u8]> {
+    let sides = [header.width, header.height].map(|side| u16::try_from(side).unwrap_or(u16::MAX).to_le_bytes());
+    let mut bytes = Cow::Borrowed(bytes);
+    if bytes[6..10] != *sides.as_flattened() {
+        bytes.to_mut()[6..10].copy_from_slice(sides.as_flattened());
     }
-    Ok(Box::new(GifRows { indices, palette, left, across, row: 0, top }))
-}
-
-/// The screen with its first frame on it; the rest of it is transparent.
-struct GifRows {
-    indices: Vec<u8>,
-    palette: [[u8; RGBA]; 256],
-    left: usize,
-    top: usize,
-    /// Pixels in a row of the frame.
-    across: usize,
-    /// The next row of the screen.
-    row: usize,
-}
-
-impl Rows for GifRows {
-    fn next_row(&mut self, row: &mut [u8]) -> Result<(), ImageError> {
-        let drawn = self.row.checked_sub(self.top).and_then(|row| {
-            let start = row.checked_mul(self.across)?;
-            self.indices.get(start..start.checked_add(self.across)?)
-        });
-        self.row += 1;
-        row.fill(0);
-        let pixels = row.as_chunks_mut::<RGBA>().0.iter_mut().skip(self.left);
-        pixels.zip(drawn.unwrap_or_default()).for_each(|(pixel, index)| *pixel = self.palette[usize::from(*index)]);
-        Ok(())
-    }
+    bytes
 }

@@ -1,11 +1,11 @@
 //! JPEG: the markers around the pixels, and the pixels themselves.
 
-use image::metadata::Orientation;
+use image::{DynamicImage, GrayImage, RgbImage, RgbaImage, metadata::Orientation};
 use zune_jpeg::JpegDecoder;
 use zune_jpeg::zune_core::{bytestream::ZCursor, colorspace::ColorSpace, options::DecoderOptions};
 
 use super::ImageError;
-use super::pixels::{Channels, ImageHeader, Pixels, Rows, area, zeroed};
+use super::header::{INCOMPLETE, ImageHeader, area};
 
 /// Sides that the format can express.
 const LONGEST: usize = 65_535;
@@ -84,13 +84,13 @@ impl<'b> Markers<'b> {
         // A progressive image is decoded only after its last scan, and one whose components come one after the other.
         let in_one_pass = matches!(kind, 0xC0 | 0xC1) && self.scanned.is_none_or(|scanned| scanned >= components);
         let coefficients = if in_one_pass { 0 } else { coefficients(width, height, frame.get(6..)?) };
-        // With two components `rows` asks for RGB.
+        // With two components `decode` asks for RGB.
         let pixels = area(width, height) * u64::from(if components == 2 { 3 } else { components });
         Some(ImageHeader {
             orientation: self.orientation.unwrap_or(Orientation::NoTransforms),
-            is_complete: self.is_complete,
+            flaw: INCOMPLETE.filter(|_| !self.is_complete),
             is_unusual: self.has_more || self.has_trailer || !matches!(components, 1 | 3) || frame.first() != Some(&8),
-            ..ImageHeader::new((width, height), pixels + coefficients + u64::from(width) * 256)
+            ..ImageHeader::new((width, height), pixels, coefficients + u64::from(width) * 256)
         })
     }
 }
@@ -106,21 +106,62 @@ fn coefficients(width: u32, height: u32, components: &[u8]) -> u64 {
 }
 
 /// Decodes it; `strict`ly: as decoders do that accept nothing but whole and clean data.
-pub(super) fn rows(bytes: &[u8], header: &ImageHeader, strict: bool) -> Result<Box<dyn Rows>, ImageError> {
+///
+/// Not by `image`, which is never strict, and takes more ink for less.
+pub(super) fn decode(bytes: &[u8], header: &ImageHeader, strict: bool) -> Result<DynamicImage, ImageError> {
     let options = DecoderOptions::default().set_strict_mode(strict).set_max_width(LONGEST).set_max_height(LONGEST);
     let mut decoder = JpegDecoder::new_with_options(ZCursor::new(bytes), options);
     decoder.decode_headers().map_err(ImageError::broken)?;
     let (space, channels) = match decoder.input_colorspace() {
-        Some(ColorSpace::Luma) => (ColorSpace::Luma, Channels::Gray),
-        Some(ColorSpace::CMYK) if Markers::of(bytes).is_adobe => (ColorSpace::CMYK, Channels::InvertedCmyk),
-        Some(ColorSpace::CMYK) => (ColorSpace::CMYK, Channels::Cmyk),
-        _ => (ColorSpace::RGB, Channels::Rgb),
+        Some(ColorSpace::Luma) => (ColorSpace::Luma, 1),
+        Some(ColorSpace::CMYK) => (ColorSpace::CMYK, 4),
+        _ => (ColorSpace::RGB, 3),
     };
     decoder.set_options(options.jpeg_set_out_colorspace(space));
-    let mut data = zeroed(area(header.width, header.height) * channels.bytes() as u64)?;
-    if decoder.output_buffer_size() != Some(data.len()) {
+    let (width, height) = (header.width, header.height);
+    let size = usize::try_from(area(width, height) * channels).unwrap_or(usize::MAX);
+    if decoder.output_buffer_size() != Some(size) {
         return Err(ImageError::broken("it has two headers that contradict each other"));
     }
+    let mut data = vec![0; size];
     decoder.decode_into(&mut data).map_err(ImageError::broken)?;
-    Ok(Box::new(Pixels::new(data, channels, header.width)))
+    let image = match channels {
+        1 => GrayImage::from_raw(width, height, data).map(DynamicImage::from),
+        3 => RgbImage::from_raw(width, height, data).map(DynamicImage::from),
+        _ => {
+            // Adobe's programs write 255 for no ink.
+            let no_ink = if Markers::of(bytes).is_adobe { 255 } else { 0 };
+            data.as_chunks_mut::<4>().0.iter_mut().for_each(|pixel| *pixel = light(*pixel, no_ink));
+            RgbaImage::from_raw(width, height, data).map(DynamicImage::from)
+        }
+    };
+    image.ok_or_else(|| ImageError::broken("it has too few pixels"))
+}
+
+/// What paper reflects through four inks, as red, green, blue and alpha.
+fn light(inks: [u8; 4], no_ink: u8) -> [u8; 4] {
+    let [cyan, magenta, yellow, black] = inks.map(|ink| ink ^ no_ink ^ 255);
+    // Paper is white; each ink takes its share of the light away, and black that of all.
+    let lit = |colour: u8| {
+        let product = u16::from(colour) * u16::from(black);
+        u8::try_from((product + 127) / 255).unwrap_or(u8::MAX)
+    };
+    [lit(cyan), lit(magenta), lit(yellow), 255]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn inks_become_light() {
+        for (inks, no_ink, expected) in [
+            ([0, 0, 0, 0], 0, [255, 255, 255, 255]),
+            ([255, 0, 0, 0], 0, [0, 255, 255, 255]),
+            ([255, 255, 255, 0], 255, [0, 0, 0, 255]),
+            ([255, 128, 0, 128], 255, [128, 64, 0, 255]),
+        ] {
+            assert_eq!(light(inks, no_ink), expected, "{inks:?}");
+        }
+    }
 }

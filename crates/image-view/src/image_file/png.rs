@@ -1,18 +1,12 @@
-//! PNG: the chunks around the pixels, and the pixels themselves.
-//!
-//! Decoded row by row, unless it is interlaced: a picture of any size takes no more memory than some rows of it.
+//! PNG: the chunks around the pixels.
 
-use std::io::Cursor;
-
-use flate2::{Decompress, FlushDecompress, Status};
+use flate2::{Crc, Decompress, FlushDecompress, Status};
 use image::metadata::Orientation;
-use png::{ColorType, DecodeOptions, Decoder, Limits, Reader, Transformations};
 
-use super::ImageError;
-use super::pixels::{Channels, ImageHeader, Pixels, RGBA, Rows, area, too_few_rows, zeroed};
+use super::header::{INCOMPLETE, ImageHeader, area};
 
-/// Bytes that the decoder may allocate besides rows: for the texts and profiles in a file.
-const OTHER: usize = 4 << 20;
+/// Bytes that the decoder may allocate besides rows and texts: for the profile in a file.
+const OTHER: u64 = 4 << 20;
 /// Bytes before the first chunk.
 const SIGNATURE: usize = 8;
 /// Bytes of a chunk without data: the length, the kind and the checksum.
@@ -40,34 +34,53 @@ const USUAL: [(&[u8; 4], usize, usize); 14] = [
 /// Reads the chunks (<https://www.w3.org/TR/png-3/#5Chunk-layout>); `None` where the first one is not a header.
 pub(super) fn header(bytes: &[u8]) -> Option<ImageHeader> {
     let mut header: Option<ImageHeader> = None;
-    let mut chunks = Chunks::default();
-    let mut at = SIGNATURE;
-    while let Some([length, kind]) = bytes.get(at..at + 8).map(|head| [&head[..4], &head[4..]]) {
-        let length = u32::from_be_bytes(length.try_into().ok()?) as usize;
-        let data = bytes.get(at + 8..at + 8 + length);
-        let is_usual = data.is_some_and(|data| chunks.is_usual(kind, data));
-        match (kind, data, &mut header) {
-            (b"IHDR", Some(data), None) => header = Some(of_ihdr(data)?),
-            (_, _, None) => return None,
-            (b"acTL", Some([frames @ .., _, _, _, _]), Some(header)) => {
+    let mut seen = Chunks::default();
+    for (at, kind, data) in chunks(bytes) {
+        let is_usual = data.is_some_and(|data| seen.is_usual(kind, data));
+        if header.is_none() && kind == b"IHDR" {
+            header = Some(of_ihdr(data?)?);
+        }
+        let header = header.as_mut()?;
+        header.is_unusual |= !is_usual;
+        // The decoder passes over a chunk it does not need whose checksum is wrong, which is an error for others.
+        if let Some((data, stored)) = data.zip(bytes.get(at + EMPTY_CHUNK - 4 + data.map_or(0, <[u8]>::len)..)) {
+            let mut checksum = Crc::new();
+            checksum.update(kind);
+            checksum.update(data);
+            if stored.first_chunk().is_some_and(|stored| u32::from_be_bytes(*stored) != checksum.sum()) {
+                header.flaw = Some("a checksum is wrong");
+            }
+        }
+        match (kind, data) {
+            (b"acTL", Some([frames @ .., _, _, _, _])) => {
                 header.frames = u32::from_be_bytes(frames.try_into().ok()?).max(1);
             }
-            (b"eXIf", Some(data), Some(header)) => {
+            (b"eXIf", Some(data)) => {
                 header.orientation = Orientation::from_exif_chunk(data).unwrap_or(header.orientation);
             }
-            (b"IEND", _, Some(header)) => {
-                header.is_complete = true;
-                header.is_unusual |= !is_usual || bytes.len() != at + EMPTY_CHUNK;
+            // Kept by the decoder, after it was read into a buffer of up to twice its size.
+            (b"tEXt" | b"zTXt" | b"iTXt", Some(data)) => header.other += data.len() as u64 * 3,
+            (b"IEND", Some(data)) => {
+                let end = at + EMPTY_CHUNK + data.len();
+                header.flaw = header.flaw.filter(|flaw| Some(*flaw) != INCOMPLETE || bytes.len() < end);
+                header.is_unusual |= bytes.len() != end;
                 break;
             }
             _ => {}
         }
-        if let Some(header) = &mut header {
-            header.is_unusual |= !is_usual;
-        }
-        at = at.checked_add(length)?.checked_add(EMPTY_CHUNK)?;
     }
     header
+}
+
+/// The chunks of a file: where each begins, its kind, and its data if there is all of it.
+fn chunks(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8], Option<&[u8]>)> {
+    let mut next = SIGNATURE;
+    std::iter::from_fn(move || {
+        let (at, head) = (next, bytes.get(next..next.checked_add(8)?)?);
+        let length = u32::from_be_bytes([head[0], head[1], head[2], head[3]]) as usize;
+        next = at.checked_add(EMPTY_CHUNK)?.checked_add(length)?;
+        Some((at, &head[4..], bytes.get(at + 8..next - 4)))
+    })
 }
 
 /// Finds chunks that other decoders may stumble over: those that inflate to any size (`iTXt`, `zTXt`, `iCCP`), and
@@ -120,11 +133,12 @@ impl<'b> Chunks<'b> {
 fn of_ihdr(data: &[u8]) -> Option<ImageHeader> {
     let [width, height] =
         [data.get(..4)?, data.get(4..8)?].map(|side| u32::from_be_bytes(side.try_into().unwrap_or_default()));
-    let (depth, interlaced) = (*data.get(8)?, *data.get(12)? != 0);
-    let pixels = if interlaced { area(width, height) * RGBA as u64 } else { 0 };
-    let memory = pixels + u64::from(width) * 32 + OTHER as u64;
-    let is_unusual = depth > 8 || interlaced;
-    Some(ImageHeader { is_complete: false, is_unusual, ..ImageHeader::new((width, height), memory) })
+    let (depth, colour, interlaced) = (*data.get(8)?, *data.get(9)?, *data.get(12)? != 0);
+    // With the alpha that a `tRNS` may add; colours of a palette are looked up.
+    let channels = if matches!(colour, 0 | 4) { 2 } else { 4 };
+    let pixels = area(width, height).saturating_mul(channels * if depth > 8 { 2 } else { 1 });
+    let header = ImageHeader::new((width, height), pixels, u64::from(width) * 32 + OTHER);
+    Some(ImageHeader { flaw: INCOMPLETE, is_unusual: depth > 8 || interlaced, ..header })
 }
 
 /// Whether the compressed pixels of a usual file are exactly as many as there should be, with the right checksum and
@@ -140,68 +154,11 @@ pub(super) fn is_strict(bytes: &[u8], header: &ImageHeader) -> bool {
     // A byte for the filter, then the pixels.
     let row = 1 + (header.width as usize * channels * usize::from(depth)).div_ceil(8);
     let size = row * header.height as usize;
-    let mut rest = bytes.get(SIGNATURE..).unwrap_or_default();
-    let mut compressed = Vec::new();
-    while let Some((head, data)) = rest.split_at_checked(8) {
-        let length = u32::from_be_bytes([head[0], head[1], head[2], head[3]]) as usize;
-        if &head[4..] == b"IDAT" {
-            compressed.extend_from_slice(data.get(..length).unwrap_or_default());
-        }
-        rest = data.get(length.saturating_add(EMPTY_CHUNK - 8)..).unwrap_or_default();
-    }
+    let pixels = chunks(bytes).filter(|(_, kind, _)| *kind == b"IDAT");
+    let compressed: Vec<u8> = pixels.flat_map(|(.., data)| data.unwrap_or_default()).copied().collect();
     let mut stream = Decompress::new(true);
     // With room for one byte too many, which shows that there is more than there should be.
     let status = stream.decompress(&compressed, &mut vec![0; size + 1], FlushDecompress::Finish);
     let counts = (stream.total_in(), stream.total_out());
     matches!(status, Ok(Status::StreamEnd)) && counts == (compressed.len() as u64, size as u64)
-}
-
-/// The pixels, of which an interlaced image has all in memory.
-pub(super) fn rows<'b>(bytes: &'b [u8], header: &ImageHeader) -> Result<Box<dyn Rows + 'b>, ImageError> {
-    let mut options = DecodeOptions::default();
-    // A chunk whose checksum is wrong is an error for other decoders.
-    options.set_skip_ancillary_crc_failures(false);
-    options.set_ignore_text_chunk(true);
-    options.set_ignore_iccp_chunk(true);
-    let mut decoder = Decoder::new_with_options(Cursor::new(bytes), options);
-    decoder.set_limits(Limits { bytes: OTHER + header.width as usize * 32 });
-    decoder.set_transformations(Transformations::EXPAND | Transformations::STRIP_16);
-    let mut reader = decoder.read_info().map_err(|error| flaw(&error))?;
-    let channels = match reader.output_color_type().0 {
-        ColorType::Grayscale => Channels::Gray,
-        ColorType::GrayscaleAlpha => Channels::GrayAlpha,
-        ColorType::Rgb => Channels::Rgb,
-        ColorType::Rgba => Channels::Rgba,
-        ColorType::Indexed => return Err(ImageError::broken("its palette is missing")),
-    };
-    if !reader.info().interlaced {
-        return Ok(Box::new(PngRows { reader, channels }));
-    }
-    let mut data = zeroed(area(header.width, header.height) * channels.bytes() as u64)?;
-    reader.next_frame(&mut data).map_err(|error| flaw(&error))?;
-    reader.finish().map_err(|error| flaw(&error))?;
-    Ok(Box::new(Pixels::new(data, channels, header.width)))
-}
-
-/// A decoder's complaint; that of a checksum is long and names types.
-fn flaw(error: &png::DecodingError) -> ImageError {
-    let text = error.to_string();
-    if text.starts_with("CRC error") { ImageError::broken("a checksum is wrong") } else { ImageError::broken(text) }
-}
-
-struct PngRows<'b> {
-    reader: Reader<Cursor<&'b [u8]>>,
-    channels: Channels,
-}
-
-impl Rows for PngRows<'_> {
-    fn next_row(&mut self, row: &mut [u8]) -> Result<(), ImageError> {
-        let pixels = self.reader.next_row().map_err(|error| flaw(&error))?.ok_or_else(too_few_rows)?;
-        self.channels.to_rgba(pixels.data(), row);
-        Ok(())
-    }
-
-    fn finish(&mut self) -> Result<(), ImageError> {
-        self.reader.finish().map_err(|error| flaw(&error))
-    }
 }

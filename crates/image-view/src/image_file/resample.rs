@@ -6,8 +6,8 @@
 
 use std::{collections::VecDeque, f32::consts::PI};
 
-use super::pixels::RGBA;
-
+/// Bytes of a pixel in a row: red, green, blue and alpha.
+pub(super) const RGBA: usize = 4;
 /// How far the filter reaches, in pixels of the smaller image.
 const LOBES: f32 = 3.0;
 

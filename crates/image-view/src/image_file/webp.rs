@@ -1,12 +1,8 @@
-//! WebP: the chunks around the pixels, and the pixels of its first frame.
-
-use std::{borrow::Cow, io::Cursor};
+//! WebP: the chunks around the pixels.
 
 use image::metadata::Orientation;
-use image_webp::WebPDecoder;
 
-use super::ImageError;
-use super::pixels::{Channels, ImageHeader, Pixels, Rows, area, zeroed};
+use super::header::{INCOMPLETE, ImageHeader, area};
 
 /// Where the first chunk's data begins, after the header of the file and its own.
 const FIRST: usize = 20;
@@ -42,21 +38,21 @@ pub(super) fn header(bytes: &[u8]) -> Option<ImageHeader> {
     // Some writers keep the prefix that the segment has in a JPEG.
     let exif = exif.map(|exif| exif.strip_prefix(b"Exif\0\0").unwrap_or(exif));
     let is_animated = flags & 0x02 != 0;
-    // Measured in the decoder: of each pixel 4 bytes decoded from a lossless image; 3 or 4 and 1.5 before the
-    // conversion of the colours from a lossy one, 5 more for its alpha; an animation has a canvas besides its frame.
+    // Measured in the decoder: of each pixel 4 bytes decoded from a lossless image, and 3 without its alpha; 3 or 4 and
+    // 1.5 before the conversion of the colours from a lossy one, 5 more for its alpha; an animation has a canvas besides
+    // its frame.
     let pixel_halves = match (is_animated, is_lossless, flags & ALPHA != 0) {
         (true, ..) => 37,
-        (_, true, _) => 8,
+        (_, true, _) => 14,
         (_, _, true) => 21,
         (..) => 9,
     };
-    let copied = if missing_alpha(bytes).is_some() { bytes.len() as u64 } else { 0 };
     Some(ImageHeader {
         orientation: exif.and_then(Orientation::from_exif_chunk).unwrap_or(Orientation::NoTransforms),
         frames: if is_animated { frames.max(1) } else { 1 },
         // Cannot underflow: `FIRST` bytes are there.
-        is_complete: size <= bytes.len() - 8,
-        ..ImageHeader::new((width, height), area(width, height) * pixel_halves / 2 + copied + (1 << 20))
+        flaw: INCOMPLETE.filter(|_| size > bytes.len() - 8),
+        ..ImageHeader::new((width, height), area(width, height) * pixel_halves / 2, 1 << 20)
     })
 }
 
@@ -74,41 +70,4 @@ fn chunks(bytes: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
 
 fn number(bytes: &[u8]) -> u32 {
     bytes.iter().rev().fold(0, |number, byte| number << 8 | u32::from(*byte))
-}
-
-/// Whether an extended file has one lossless image.
-fn is_still_lossless(bytes: &[u8]) -> bool {
-    let mut kinds = chunks(bytes).map(|(kind, _)| kind);
-    kinds.find(|kind| matches!(*kind, b"ANMF" | b"VP8 " | b"VP8L")) == Some(b"VP8L")
-}
-
-/// Where a lossless image says that it has no alpha: its decoder would have the pixels twice.
-fn missing_alpha(bytes: &[u8]) -> Option<usize> {
-    let at = match bytes.get(12..16)? {
-        b"VP8L" => FIRST + 4,
-        b"VP8X" if is_still_lossless(bytes) => FIRST,
-        _ => return None,
-    };
-    bytes.get(at).is_some_and(|flags| flags & ALPHA == 0).then_some(at)
-}
-
-/// Decodes the first frame.
-pub(super) fn rows(bytes: &[u8], header: &ImageHeader) -> Result<Box<dyn Rows>, ImageError> {
-    let missing = missing_alpha(bytes);
-    let mut bytes = Cow::Borrowed(bytes);
-    if let Some(at) = missing {
-        bytes.to_mut()[at] |= ALPHA;
-    }
-    let mut decoder = WebPDecoder::new(Cursor::new(&*bytes)).map_err(ImageError::broken)?;
-    let channels = match decoder.has_alpha() {
-        true if missing.is_some() => Channels::Rgbx,
-        true => Channels::Rgba,
-        false => Channels::Rgb,
-    };
-    if decoder.dimensions() != (header.width, header.height) {
-        return Err(ImageError::broken("it has two headers that contradict each other"));
-    }
-    let mut data = zeroed(area(header.width, header.height) * channels.bytes() as u64)?;
-    decoder.read_image(&mut data).map_err(ImageError::broken)?;
-    Ok(Box::new(Pixels::new(data, channels, header.width)))
 }
