@@ -1,13 +1,18 @@
 //! JSON, alone or with the extensions that configuration files have.
 //!
-//! One reader gives the parts of a text with their places, for the check here (the first error, and keys that occur
-//! twice) and for the mask. One pass without recursion: nesting costs a few bytes a level.
+//! The first error, and keys that occur twice. `jsonc-parser` finds the tokens; its own grammar recurses, takes a tree of
+//! all values and gives up at 512 levels, while here a level costs a few bytes, and an error names the bracket it is about.
 //! Accepts what `serde_json` accepts and, with extensions, what `jsonc-parser` does; property tests compare them.
 //! Numbers of any size and unpaired escaped surrogates are accepted: the grammar (RFC 8259) allows both.
 
-use std::{collections::HashSet, mem, ops::Range};
+use std::{borrow::Cow, collections::HashSet, ops::Range};
 
-use serde::de::IgnoredAny;
+use jsonc_parser::{
+    CollectOptions, ParseOptions, ParseStringErrorKind, Scanner, ScannerOptions, ast,
+    errors::{ParseError, ParseErrorKind},
+    parse_to_ast,
+    tokens::Token,
+};
 
 use super::syntax_error::{Findings, SyntaxError, fail, line_of};
 use crate::{mask::span::Span, quoted};
@@ -16,8 +21,6 @@ use crate::{mask::span::Span, quoted};
 const MAX_COMPARED: usize = 1 << 20;
 /// Duplicate keys that are reported of one text.
 const MAX_DUPLICATES: usize = 100;
-/// Levels of lists and objects in a text that is masked.
-const MAX_MASKED_LEVELS: usize = 128;
 
 /// The extensions that a text may have beyond plain JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,331 +57,262 @@ pub fn check_lines(text: &str) -> Findings {
 }
 
 fn check_part(text: &str, part: Range<usize>, dialect: JsonDialect) -> Findings {
-    let is_compared = part.end <= MAX_COMPARED;
-    let mut reader = JsonReader::new(text, part, dialect);
-    let (mut keys, mut warnings) = (HashSet::new(), Vec::new());
-    loop {
-        match reader.next_part() {
-            Err(error) => return Findings { error: Some(error), warnings },
-            Ok(None) => return Findings { error: None, warnings },
-            Ok(Some((JsonPart::Key, place))) => {
-                let key = &text[place.clone()];
-                if is_compared
-                    && warnings.len() < MAX_DUPLICATES
-                    // `//` is the usual key of a comment.
-                    && key != "\"//\""
-                    // The bracket that is open says which object the key is in.
-                    && !keys.insert((reader.open.last().copied(), key))
-                {
-                    let shown = quoted(key.trim_matches(['"', '\'']));
-                    warnings.push(SyntaxError::new(place.start, format!("duplicate key {shown}")));
-                }
-            }
-            Ok(Some(_)) => {}
-        }
-    }
+    let mut warnings = Vec::new();
+    let error = read(text, part, dialect, &mut warnings).err();
+    Findings { error, warnings }
 }
 
 /// The values of a text for its mask: every string, number and word that is no key. `None` if it is not JSON from
 /// beginning to end.
 pub(crate) fn values(text: &str) -> Option<Vec<Span>> {
-    let mut reader = JsonReader::new(text, 0..text.len(), JsonDialect::Json);
-    // The key before the next value, and those before the lists and objects that are open.
-    let (mut name, mut above, mut spans) = ("value", Vec::new(), Vec::new());
-    while let Some((part, place)) = reader.next_part().ok()? {
-        match part {
-            // Plain JSON has quotation marks around each key.
-            JsonPart::Key => name = &text[place.start + 1..place.end - 1],
-            JsonPart::Open if above.len() == MAX_MASKED_LEVELS => return None,
-            JsonPart::Open => above.push(name),
-            JsonPart::Close => name = above.pop()?,
-            JsonPart::Value => spans.push(Span::quoted(place, name)),
-        }
-    }
-    Some(spans)
+    let is_json = check(text, JsonDialect::Json).error.is_none();
+    let json = parse_to_ast(text, &CollectOptions::default(), &ParseOptions::default()).ok().filter(|_| is_json)?;
+    let mut spans = Vec::new();
+    json.value.is_none_or(|value| collect(&mut spans, "value", &value, 0)).then_some(spans)
 }
 
-/// A part of a text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum JsonPart {
-    /// The bracket that opens a list or an object.
+/// The values in `value`, which comes after the key `name`; `false` for more than 128 levels.
+fn collect(spans: &mut Vec<Span>, name: &str, value: &ast::Value<'_>, level: usize) -> bool {
+    match value {
+        ast::Value::Object(object) => {
+            let mut members = object.properties.iter();
+            level < 128 && members.all(|one| collect(spans, one.name.as_str(), &one.value, level + 1))
+        }
+        ast::Value::Array(list) => level < 128 && list.elements.iter().all(|one| collect(spans, name, one, level + 1)),
+        _ => {
+            let range = jsonc_parser::common::Ranged::range(value);
+            spans.push(Span::quoted(range.start..range.end, name));
+            true
+        }
+    }
+}
+
+/// What the next token comes after.
+#[derive(Clone, Copy)]
+enum After {
+    /// The bracket that was opened last.
     Open,
-    Close,
-    /// A key with its quotation marks.
     Key,
-    /// A string with its quotation marks, a number or a word.
+    /// Or nothing, at the beginning.
+    Colon,
+    /// The comma at this byte.
+    Comma(usize),
+    /// Or the bracket that closes one.
     Value,
 }
 
-/// A part and its place in the text.
-type Placed = (JsonPart, Range<usize>);
+fn read(text: &str, part: Range<usize>, dialect: JsonDialect, duplicates: &mut Vec<SyntaxError>) -> Checked {
+    let mut plain = Cow::Borrowed(&text[part.clone()]);
+    // Of the same length: the scanner wants surrogates in pairs, two digits after `\x`, and other space than that of a mark.
+    if memchr::memmem::find(plain.as_bytes(), b"\\u").is_some() {
+        plain = plain.replace("\\ud", "\\u0").replace("\\uD", "\\u0").into();
+    }
+    if dialect == JsonDialect::Json5 {
+        plain = plain.replace("\\x", "\\/").replace('\u{feff}', "\u{2003}").into();
+    }
+    let mut tokens = Tokens::new(text, &plain, part.clone(), dialect);
+    let mut keys = HashSet::new();
+    // The bytes of the brackets that are open.
+    let mut open: Vec<usize> = Vec::new();
+    let mut after = After::Colon;
+    loop {
+        let (at, byte) = tokens.advance()?;
+        let opened = open.last().copied();
+        let line = || line_of(text, opened.unwrap_or_default());
+        let bracket = opened.map_or(0, |opened_at| text.as_bytes()[opened_at]);
+        // The bracket that closes another one: both are two after those that open, in ASCII.
+        let (is_close, bracket, close) = (byte == Some(bracket + 2), bracket as char, (bracket + 2) as char);
+        match (after, byte) {
+            (After::Colon | After::Value, None) if opened.is_none() => return Ok(()),
+            (After::Comma(comma), _) if is_close && dialect == JsonDialect::Json => {
+                return fail(comma, format!("trailing comma before `{close}`"));
+            }
+            (After::Open | After::Comma(_) | After::Value, _) if is_close => {
+                open.pop();
+                after = After::Value;
+            }
+            (After::Key, Some(b':')) => after = After::Colon,
+            (After::Key, _) => return fail(at, "expected `:` after the key"),
+            (After::Comma(_), _) | (After::Open, Some(_)) if bracket == '{' => {
+                tokens.key()?;
+                let key = &text[at..tokens.end];
+                if part.end <= MAX_COMPARED
+                    && duplicates.len() < MAX_DUPLICATES
+                    // `//` is the usual key of a comment.
+                    && key != "\"//\""
+                    // The bracket that is open says which object the key is in.
+                    && !keys.insert((opened, key))
+                {
+                    let shown = quoted(key.trim_matches(['"', '\'']));
+                    duplicates.push(SyntaxError::new(at, format!("duplicate key {shown}")));
+                }
+                after = After::Key;
+            }
+            (_, None) => {
+                return fail(at, format!("expected `{close}`: the `{bracket}` of line {} is not closed", line()));
+            }
+            (After::Value, Some(byte @ (b']' | b'}'))) if opened.is_none() => {
+                return fail(at, format!("`{}` closes nothing", byte as char));
+            }
+            (After::Value, Some(byte @ (b']' | b'}'))) => {
+                return fail(at, format!("`{}` does not close the `{bracket}` of line {}", byte as char, line()));
+            }
+            (After::Value, _) if opened.is_none() => {
+                return fail(at, "expected the end of the file: the JSON value before is complete");
+            }
+            (After::Value, Some(b',')) => after = After::Comma(at),
+            (After::Value, _) => return fail(at, format!("expected `,` or `{close}`")),
+            (_, Some(b'[' | b'{')) => {
+                open.push(at);
+                after = After::Open;
+            }
+            _ => {
+                tokens.value()?;
+                after = After::Value;
+            }
+        }
+    }
+}
 
-struct JsonReader<'t> {
+type Checked<T = ()> = Result<T, SyntaxError>;
+
+/// The tokens of a part of a text, one after the other.
+struct Tokens<'t> {
+    /// The text up to the end of the part.
     text: &'t str,
-    /// The bytes of the text up to the end of what is read.
-    bytes: &'t [u8],
-    at: usize,
     dialect: JsonDialect,
-    /// The bytes of the brackets that are open.
-    open: Vec<usize>,
-    /// Whether nothing has come yet after the bracket that was opened last.
-    is_first: bool,
-    is_after_key: bool,
-    has_value: bool,
+    scanner: Scanner<'t>,
+    scanned: Result<Option<Token<'t>>, ParseError>,
+    /// Where the part begins.
+    base: usize,
+    at: usize,
+    /// Where the token ends that begins at `at`.
+    end: usize,
 }
 
-impl<'t> JsonReader<'t> {
-    fn new(text: &'t str, part: Range<usize>, dialect: JsonDialect) -> Self {
-        let (bytes, at) = (&text.as_bytes()[..part.end], part.start);
-        Self { text, bytes, at, dialect, open: Vec::new(), is_first: false, is_after_key: false, has_value: false }
-    }
-
-    /// The next part; `None` at the end of the text.
-    fn next_part(&mut self) -> Result<Option<Placed>, SyntaxError> {
-        self.skip_space()?;
-        let next = self.peek();
-        let Some(opened_at) = self.open.last().copied() else {
-            return match next {
-                None => Ok(None),
-                Some(_) if !self.has_value => self.value().map(Some),
-                Some(byte @ (b']' | b'}')) => fail(self.at, format!("`{}` closes nothing", byte as char)),
-                Some(_) => fail(self.at, "expected the end of the file: the JSON value before is complete"),
-            };
+impl<'t> Tokens<'t> {
+    fn new(text: &'t str, plain: &'t str, part: Range<usize>, dialect: JsonDialect) -> Self {
+        let more = dialect == JsonDialect::Json5;
+        let options = ScannerOptions {
+            allow_single_quoted_strings: more,
+            allow_hexadecimal_numbers: more,
+            allow_unary_plus_numbers: more,
+            allow_bare_decimal_point_numbers: more,
+            allow_non_finite_numbers: more,
+            allow_extended_string_escapes: more,
         };
-        if mem::take(&mut self.is_after_key) {
-            return self.value().map(Some);
-        }
-        let (opened, close) = (self.bytes[opened_at], closing(self.bytes[opened_at]));
-        let is_first = mem::take(&mut self.is_first);
-        match next {
-            None => return Err(self.not_closed()),
-            Some(byte) if byte == close => return Ok(Some(self.close())),
-            Some(_) if is_first => {}
-            Some(b',') => {
-                let comma = self.at;
-                self.at += 1;
-                self.skip_space()?;
-                if self.peek() == Some(close) {
-                    if self.dialect == JsonDialect::Json {
-                        return fail(comma, format!("trailing comma before `{}`", close as char));
-                    }
-                    return Ok(Some(self.close()));
-                }
-            }
-            Some(byte @ (b']' | b'}')) => {
-                let line = line_of(self.text, opened_at);
-                let (byte, opened) = (byte as char, opened as char);
-                return fail(self.at, format!("`{byte}` does not close the `{opened}` of line {line}"));
-            }
-            Some(_) => return fail(self.at, format!("expected `,` or `{}`", close as char)),
-        }
-        if close == b'}' { self.key().map(Some) } else { self.value().map(Some) }
+        let scanner = Scanner::new(plain, &options);
+        let (text, base) = (&text[..part.end], part.start);
+        Self { text, dialect, scanner, scanned: Ok(None), base, at: base, end: base }
     }
 
-    fn peek(&self) -> Option<u8> {
-        self.bytes.get(self.at).copied()
-    }
-
-    fn close(&mut self) -> Placed {
-        self.at += 1;
-        self.open.pop();
-        (JsonPart::Close, self.at - 1..self.at)
-    }
-
-    /// The error of a text that ends within a list or an object.
-    fn not_closed(&self) -> SyntaxError {
-        // One is open here: a text that ends outside of all brackets is complete, and no value is asked for.
-        let opened_at = self.open.last().copied().unwrap_or_default();
-        let (opened, line) = (self.bytes[opened_at], line_of(self.text, opened_at));
-        let (opened, close) = (opened as char, closing(opened) as char);
-        SyntaxError::new(self.at, format!("expected `{close}`: the `{opened}` of line {line} is not closed"))
-    }
-
-    /// The next value, of an array or object only its bracket.
-    fn value(&mut self) -> Result<Placed, SyntaxError> {
-        let start = self.at;
-        self.has_value = true;
-        match self.peek() {
-            Some(b'[' | b'{') => {
-                self.open.push(start);
-                self.is_first = true;
-                self.at += 1;
-                return Ok((JsonPart::Open, start..self.at));
-            }
-            Some(quote @ (b'"' | b'\'')) => self.string(quote)?,
-            Some(b'-' | b'+' | b'.' | b'0'..=b'9') => self.number()?,
-            Some(_) => self.literal()?,
-            None => return Err(self.not_closed()),
-        }
-        Ok((JsonPart::Value, start..self.at))
-    }
-
-    /// A key, after which its colon is skipped.
-    fn key(&mut self) -> Result<Placed, SyntaxError> {
-        let start = self.at;
-        match self.peek() {
-            Some(quote @ (b'"' | b'\'')) => self.string(quote)?,
-            _ if self.dialect == JsonDialect::Json5 && !self.word(start).is_empty() => {
-                self.at += self.word(start).len();
-            }
-            Some(b',') => return fail(start, "expected a key, found `,`"),
-            _ => return fail(start, "expected a key in double quotes"),
-        }
-        let end = self.at;
-        self.skip_space()?;
-        if self.peek() != Some(b':') {
-            return fail(self.at, "expected `:` after the key");
-        }
-        self.at += 1;
-        self.is_after_key = true;
-        Ok((JsonPart::Key, start..end))
-    }
-
-    fn string(&mut self, quote: u8) -> Result<(), SyntaxError> {
-        let start = self.at;
-        if quote == b'\'' && self.dialect != JsonDialect::Json5 {
-            return fail(start, "expected double quotes around a string");
-        }
-        self.at += 1;
+    /// The next token that is no comment: where it begins, and its first byte.
+    fn advance(&mut self) -> Checked<(usize, Option<u8>)> {
         loop {
-            match self.bytes.get(self.at) {
-                Some(byte) if *byte == quote => {
-                    self.at += 1;
-                    return Ok(());
+            self.scanned = self.scanner.scan();
+            let space = &self.text.as_bytes()[self.end..self.base + self.scanner.token_start()];
+            // The scanner takes that of Unicode, too, as JSON5 does.
+            let is_space = |byte: &u8| self.dialect == JsonDialect::Json5 || b" \t\r\n".contains(byte);
+            self.at = self.end + space.iter().take_while(|byte| is_space(byte)).count();
+            self.end = self.base + self.scanner.token_end();
+            let rest = &self.text.as_bytes()[self.at..];
+            match rest {
+                [b'/', b'/' | b'*', ..] if self.dialect == JsonDialect::Json => {
+                    return fail(self.at, "comments are not allowed in JSON");
                 }
-                Some(b'\\') => self.escape()?,
-                None | Some(b'\n' | b'\r') => {
-                    return fail(start, "the string is not closed in its line");
-                }
-                Some(byte @ 0..0x20) if self.dialect != JsonDialect::Json5 => {
-                    let message = format!("control character in a string: write it as \\u{byte:04x}");
-                    return fail(self.at, message);
-                }
-                Some(_) => self.at += 1,
+                [b'/', b'/' | b'*', ..] if self.scanned.is_err() => return fail(self.at, "the comment is not closed"),
+                [b'/', b'/' | b'*', ..] => {}
+                _ => return Ok((self.at, rest.first().copied())),
             }
         }
     }
 
-    fn escape(&mut self) -> Result<(), SyntaxError> {
-        let at = self.at;
-        let is_hex = |length: usize| {
-            let digits = self.bytes.get(at + 2..at + 2 + length);
-            digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
-        };
-        self.at += match self.bytes.get(at + 1) {
-            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => 2,
-            Some(b'u') if is_hex(4) => 6,
-            Some(b'u') => return Err(SyntaxError::new(at, "expected four hexadecimal digits after `\\u`")),
-            Some(b'\r') if self.dialect == JsonDialect::Json5 && self.bytes.get(at + 2) == Some(&b'\n') => 3,
-            // Any other escaped character means itself; an escaped line break is dropped.
-            Some(_) if self.dialect == JsonDialect::Json5 => 2,
-            Some(_) => {
-                let next = self.text[at + 1..].chars().next().unwrap_or_default();
-                return fail(at, format!("unknown escape {}", quoted(&format!("\\{next}"))));
-            }
-            // The text ends with a backslash: `string` then finds that the string is not closed.
-            None => 1,
-        };
-        Ok(())
+    fn key(&self) -> Checked {
+        let rest = &self.text[self.at..];
+        match rest.bytes().next() {
+            Some(b'"' | b'\'') => self.string(),
+            Some(b',') => fail(self.at, "expected a key, found `,`"),
+            Some(_) if self.dialect == JsonDialect::Json5 && self.is_whole(word(rest)) => Ok(()),
+            _ => fail(self.at, "expected a key in double quotes"),
+        }
     }
 
-    fn number(&mut self) -> Result<(), SyntaxError> {
-        let start = self.at;
-        let is_json5 = self.dialect == JsonDialect::Json5;
-        // All of the word, so that the error repeats `1.2.3` or `12ab` as it is written.
-        let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"+-.".contains(byte);
-        self.at += self.bytes[start..].iter().take_while(|byte| is_part(byte)).count();
-        let text = &self.text[start..self.at];
-        let unsigned = text.strip_prefix('-').or_else(|| text.strip_prefix('+').filter(|_| is_json5)).unwrap_or(text);
-        let hexadecimal = unsigned.strip_prefix("0x").or_else(|| unsigned.strip_prefix("0X"));
-        let is_more = || {
-            matches!(unsigned, "Infinity" | "NaN")
-                || hexadecimal.is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_hexdigit()))
+    /// Whether the token is `found` and nothing more.
+    fn is_whole(&self, found: &str) -> bool {
+        self.scanned.is_ok() && self.end == self.at + found.len()
+    }
+
+    /// A string, a number or a word.
+    fn value(&self) -> Checked {
+        let (at, rest) = (self.at, &self.text[self.at..]);
+        let is_number = rest.starts_with(|first: char| first.is_ascii_digit() || "+-.".contains(first));
+        let found = match rest.bytes().next() {
+            Some(b'"' | b'\'') => return self.string(),
+            // All of the word, so that the error repeats `1.2.3` or `12ab` as it is written.
+            _ if is_number => until(rest, |letter| !letter.is_ascii_alphanumeric() && !"+-.".contains(letter)),
+            _ => word(rest),
         };
-        if is_decimal(unsigned, is_json5) || is_json5 && is_more() {
+        let is_value = matches!(self.scanned, Ok(Some(Token::Number(_) | Token::Boolean(_) | Token::Null)));
+        if is_value && self.is_whole(found) {
             return Ok(());
         }
-        fail(start, format!("{} is no JSON number", quoted(text)))
-    }
-
-    /// `true`, `false`, `null` and, with extensions, more.
-    fn literal(&mut self) -> Result<(), SyntaxError> {
-        let start = self.at;
-        let word = self.word(start);
-        let is_json5 = self.dialect == JsonDialect::Json5;
-        if matches!(word, "true" | "false" | "null") || is_json5 && matches!(word, "Infinity" | "NaN") {
-            self.at += word.len();
-            return Ok(());
+        if is_number {
+            return fail(at, format!("{} is no JSON number", quoted(found)));
         }
-        let found = match word {
-            "" => self.text[start..].chars().next().map_or_else(String::new, |one| quoted(&one.to_string())),
-            word => quoted(word),
+        let first = rest.chars().next().map_or(0, char::len_utf8);
+        let found = if found.is_empty() { &rest[..first] } else { found };
+        fail(at, format!("expected a value, found {}", quoted(found)))
+    }
+
+    fn string(&self) -> Checked {
+        const UNCLOSED: &str = "the string is not closed in its line";
+        let (at, is_json5) = (self.at, self.dialect == JsonDialect::Json5);
+        let flaw = self.scanned.as_ref().err().map(|error| (self.base + error.range().start, error.kind()));
+        if let Some((_, ParseErrorKind::SingleQuotedStringsNotAllowed)) = flaw {
+            return fail(at, "expected double quotes around a string");
+        }
+        // Where the flaw is an escape; of a string without an end it is where that begins.
+        let end = flaw.map_or(self.end, |(place, _)| if place == at { self.text.len() } else { place });
+        let is_escaped = |place: usize| {
+            let before = self.text[at..place].trim_end_matches('\r');
+            is_json5 && !(before.len() - before.trim_end_matches('\\').len()).is_multiple_of(2)
         };
-        fail(start, format!("expected a value, found {found}"))
-    }
-
-    /// The name that begins at `start`.
-    fn word(&self, start: usize) -> &'t str {
-        let rest = &self.text[start..];
-        let is_part = |letter: char| letter.is_alphanumeric() || "_$\u{200c}\u{200d}".contains(letter);
-        &rest[..rest.find(|letter| !is_part(letter)).unwrap_or(rest.len())]
-    }
-
-    /// Skips white space and comments.
-    fn skip_space(&mut self) -> Result<(), SyntaxError> {
-        loop {
-            match self.bytes.get(self.at) {
-                Some(b' ' | b'\t' | b'\n' | b'\r') => self.at += 1,
-                Some(b'/') if matches!(self.bytes.get(self.at + 1), Some(b'/' | b'*')) => self.comment()?,
-                // JSON5 has more white space: VT, FF, a byte-order mark and the spaces of Unicode.
-                Some(byte) if self.dialect == JsonDialect::Json5 && (*byte >= 0x80 || (0x0b..=0x0c).contains(byte)) => {
-                    let next = self.text[self.at..].chars().next().unwrap_or_default();
-                    if !next.is_whitespace() && next != '\u{feff}' {
-                        return Ok(());
-                    }
-                    self.at += next.len_utf8();
+        for (place, byte) in (at..end).zip(self.text[at..end].bytes()) {
+            match byte {
+                b'\n' | b'\r' if !is_escaped(place) => return fail(at, UNCLOSED),
+                ..0x20 if !is_json5 => {
+                    return fail(place, format!("control character in a string: write it as \\u{byte:04x}"));
                 }
-                _ => return Ok(()),
+                _ => {}
+            }
+        }
+        match flaw {
+            None => Ok(()),
+            Some((place, _)) if place == at => fail(at, UNCLOSED),
+            Some((place, ParseErrorKind::String(ParseStringErrorKind::ExpectedFourHexDigits))) => {
+                fail(place, "expected four hexadecimal digits after `\\u`")
+            }
+            Some((place, _)) => {
+                let length = 1 + self.text[place + 1..].chars().next().map_or(0, char::len_utf8);
+                fail(place, format!("unknown escape {}", quoted(&self.text[place..place + length])))
             }
         }
     }
-
-    fn comment(&mut self) -> Result<(), SyntaxError> {
-        let (start, rest) = (self.at, &self.bytes[self.at + 2..]);
-        if self.dialect == JsonDialect::Json {
-            return fail(start, "comments are not allowed in JSON");
-        }
-        let length = if self.bytes[start + 1] == b'/' {
-            Some(memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len()))
-        } else {
-            memchr::memmem::find(rest, b"*/").map(|end| end + 2)
-        };
-        self.at += 2 + length.ok_or_else(|| SyntaxError::new(start, "the comment is not closed"))?;
-        Ok(())
-    }
 }
 
-/// The bracket that closes another one: both are two after those that open, in ASCII.
-fn closing(bracket: u8) -> u8 {
-    bracket + 2
+/// What of `text` comes before the first character that `is_end` says.
+fn until(text: &str, is_end: impl Fn(char) -> bool) -> &str {
+    &text[..text.find(is_end).unwrap_or(text.len())]
 }
 
-/// Whether `text` is a decimal number without a sign. `lenient`: with the digits before or after its point left out.
-fn is_decimal(text: &str, lenient: bool) -> bool {
-    let is_digit = |first: char| first.is_ascii_digit();
-    if !text.trim_start_matches(|first| first == '.' && lenient).starts_with(is_digit) {
-        return false;
-    }
-    // Digits around the point, whatever others there are, leave a number a number.
-    let padded = if lenient { text.replacen('.', ".0", 1) } else { text.to_owned() };
-    let padded = if padded.starts_with('.') { "0".to_owned() + &padded } else { padded };
-    // As `IgnoredAny`, since a number that fits no type, as `1e999`, is one of JSON all the same.
-    serde_json::from_str::<IgnoredAny>(&padded).is_ok()
+/// The name that `text` begins with.
+fn word(text: &str) -> &str {
+    until(text, |letter| !letter.is_alphanumeric() && !"_$\u{200c}\u{200d}".contains(letter))
 }
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use serde::de::IgnoredAny;
 
     use super::*;
 
