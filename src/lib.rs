@@ -20,7 +20,7 @@
 //! | [`lsp_check`] | what language servers report of a change |
 //! | [`text_edit`] | where a text is in another, what takes its place; patches |
 //! | [`source_outline`] | definitions of a source, syntax errors of a change |
-//! | [`structured_text`] | JSON, TOML, YAML: checks, masks, notebooks |
+//! | [`structured_text`] | JSON, TOML, YAML: checks, names of keys, notebooks |
 //! | [`pdf_text`], [`office_text`], [`image_view`] | bounded readers |
 //! | [`text_file`] | encodings, line endings, names |
 //!

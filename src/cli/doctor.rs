@@ -160,7 +160,7 @@ fn policy(out: &mut Report, config: &Config, services: &Services) {
     // Exceptions may have left nothing of a built-in list.
     let secrets = match rules.secrets {
         _ if all(PolicyRules::allows_every_secret) => "all of them may be read: --allow-secret",
-        Some(Secrets::Mask) => "values masked, else content refused: --secrets mask",
+        Some(Secrets::Names) => "content refused, names in lists of names shown: --secrets names",
         _ => "content refused",
     };
     let every = all(PolicyRules::allows_every_protected);
@@ -194,7 +194,11 @@ fn rule_lines(out: &mut Report, place: &str, rules: &PolicyRules) {
         }
     }
     if let Some(secrets) = rules.secrets.filter(|_| !place.is_empty()) {
-        let what = if secrets == Secrets::Mask { "values of secrets masked" } else { "content of secrets refused" };
+        let what = if secrets == Secrets::Names {
+            "content of secrets refused, names shown"
+        } else {
+            "content of secrets refused"
+        };
         out.line(format_args!("{place}{what}"));
     }
 }

@@ -208,7 +208,7 @@ const CONFIRM: &[(&str, Confirm)] =
     &[("never", Confirm::Never), ("destructive", Confirm::Destructive), ("writes", Confirm::Writes)];
 const CONFIRM_THROUGH: &[(&str, ConfirmThrough)] =
     &[("client", ConfirmThrough::Client), ("model", ConfirmThrough::Model)];
-const SECRETS: &[(&str, Option<Secrets>)] = &[("deny", Some(Secrets::Deny)), ("mask", Some(Secrets::Mask))];
+const SECRETS: &[(&str, Option<Secrets>)] = &[("deny", Some(Secrets::Deny)), ("names", Some(Secrets::Names))];
 /// Also those of `rootbound exec`, and of `confine` in an `[lsp.NAME]` table.
 pub(super) const CONFINE: &[(&str, Confine)] =
     &[("auto", Confine::Auto), ("required", Confine::Required), ("off", Confine::Off)];
@@ -283,9 +283,9 @@ const POLICY: &[OptionRow] = &[
     row("hide", List("GLOB")).help("Refuse these files and do not show their names"),
     row("protect", List("GLOB")).help("Refuse to create or change these files"),
     row("secrets", Choice("MODE", &Choices(SECRETS, |config| &mut config.workspace.policy.secrets))).help(
-        "What is shown of files on the built-in list of secrets: `deny` (default): nothing; `mask`: names and \
-         structure with `<secret:NAME>` for each value, of formats whose values can all be found (.env, INI, JSON, \
-         YAML, TOML and the like). Edits keep the values. Files that --deny names stay denied",
+        "What is shown of files on the built-in list of secrets: `deny` (default): nothing; `names`: `read` answers \
+         with the names in a file that is nothing but a list of names with values (.env, INI, JSON, YAML, TOML), never \
+         a value. Nothing else changes: all others stay denied, and so do files that --deny names",
     ),
     row("allow-secret", List("GLOB"))
         .help("Show the content of these files although the built-in list of secrets names them"),

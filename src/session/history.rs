@@ -14,7 +14,7 @@ use std::{
     },
 };
 
-use confined_fs::{Durable, HashedBytes, NewContent, Revision, StateDir, WorkspacePath};
+use confined_fs::{Durable, HashedBytes, Revision, StateDir, WorkspacePath};
 
 use disk_store::DiskStore;
 
@@ -273,13 +273,6 @@ impl History {
             && let Err(error) = store.write_down(records)
         {
             tracing::debug!(%error, "{without}");
-        }
-    }
-
-    /// `content` was written at `path`. Where it is a former one of a masked file, what had led to it can be undone still.
-    pub fn restored(&self, path: &WorkspacePath, content: &NewContent<'_>) {
-        if let Some(state) = content.former {
-            self.undo_list().restored(path, state, content.state());
         }
     }
 

@@ -17,7 +17,7 @@ use text_edit::{
 
 use super::{
     Alias, Answer, CallContext, Change, Fingerprint, Group, Kind, Plan, Preview, Spec, Tool, ToolError,
-    answer::{MASKED_CHANGE, count, noted},
+    answer::{count, noted},
     commit::{Undoable, commit_files},
     introduced_problems::{ChangedText, IntroducedProblems},
     match_words::{kept, layout},
@@ -280,6 +280,5 @@ fn hunk_notes(change: &NetChange) -> Vec<String> {
     if change.hunks.len() > NOTED {
         notes.push(format!("and {} more hunks found otherwise", change.hunks.len() - NOTED));
     }
-    notes.extend(change.is_masked.then(|| MASKED_CHANGE.to_owned()));
     notes
 }

@@ -48,9 +48,7 @@ pub(super) fn writable(cx: &CallContext, path: &WorkspacePath, part: ChangedPart
         ChangedPart::Entry => cx.workspace.writable_entry(path),
     };
     match target {
-        Err(error) if error.kind == AccessErrorKind::NotADirectory => {
-            cx.workspace.writable_in_place_of_file(path, part == ChangedPart::Content)
-        }
+        Err(error) if error.kind == AccessErrorKind::NotADirectory => cx.workspace.writable_in_place_of_file(path),
         target => target,
     }
 }
@@ -63,7 +61,7 @@ pub(super) fn state_now(cx: &CallContext, entry: &WritablePath) -> Result<Option
         FileKind::File => {
             let mut file = cx.workspace.open_file(path)?;
             let revision = Revision::of_reader(&mut file).map_err(|error| read_failed(path, error))?;
-            Some(EntryState::File(FileState::new(revision, stat.permissions())))
+            Some(EntryState::File(FileState { revision, mode: stat.permissions() }))
         }
         FileKind::Directory => Some(EntryState::Directory { mode: stat.permissions() }),
         // Only a listing reads the target of a link.

@@ -5,7 +5,7 @@ mod tree;
 
 use std::fmt::Write as _;
 
-use confined_fs::{Access, FileKind, Ignored, Revision, Visibility, WorkspacePath};
+use confined_fs::{Access, FileKind, Ignored, Revision, WorkspacePath};
 use render::{FileFacts, ListedEntry, ListingFacts, Output, mark, mode, modified};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -114,8 +114,7 @@ fn roots(cx: &CallContext) -> Answer {
 fn file_answer(cx: &CallContext, path: &WorkspacePath) -> Result<Answer, ToolError> {
     let access = |error| ToolError::access(&cx.workspace, error);
     let stat = cx.workspace.stat(path).map_err(access)?;
-    let visibility = cx.workspace.visibility(path).map_err(access)?;
-    let protected = visibility == Visibility::Denied;
+    let protected = cx.workspace.is_secret(path).map_err(access)?;
     let is_file = stat.kind == FileKind::File;
     let mut entry = ListedEntry {
         path: path.to_string(),
@@ -147,7 +146,7 @@ fn file_answer(cx: &CallContext, path: &WorkspacePath) -> Result<Answer, ToolErr
     }
     words.extend(entry.modified.iter().map(|time| format!("modified {time}")));
     words.extend(entry.mode.iter().map(|mode| format!("mode {mode}")));
-    let text = format!("{path}: {}{}", words.join(", "), mark(visibility));
+    let text = format!("{path}: {}{}", words.join(", "), mark(protected));
     let facts = ListingFacts { shown: 1, timed_out, file: entry.file.clone(), ..ListingFacts::default() };
     Ok(Answer::text(text, &facts).data(cx, &Output { path: None, entries: vec![entry], facts, notes: Vec::new() }))
 }

@@ -20,7 +20,7 @@ mod window;
 
 use std::mem;
 
-use confined_fs::{Revision, WorkspacePath, escape_controls};
+use confined_fs::{Revision, SecretNames, WorkspacePath, escape_controls};
 use definition::read_definition;
 use image::read_image;
 use notebook::read_notebook;
@@ -30,6 +30,7 @@ use pdf::read_pdf;
 use request::{Args, FileRequest};
 use section::{FileOutput, Output, ReadRecord, Section, ShownImage, Totals};
 use selection::{Part, may_end_in_selection};
+use serde_json::json;
 use since::compared;
 use text::read_text;
 use text_file::{Document, media_type};
@@ -40,7 +41,7 @@ use super::{
     Alias, Answer, AnswerBudget, Blocking, CallContext, ExistingKind, Group, Kind, Plan, Spec, Tool, ToolError,
     answer::{self, count, try_fitted},
     answer_budget::fair_share,
-    fence::{FENCE, fence},
+    fence::{FENCE, fence, fenced},
     ls,
     tool::{LINE_ALIASES, PATH_ALIASES},
 };
@@ -125,7 +126,7 @@ impl Tool for Read {
                     record = section.record.take();
                     section.answer(cx)
                 }
-                Shown::Directory(answer) => answer,
+                Shown::Other(answer) => answer,
             })
         };
         let answer = try_fitted(cx, cx.budget, read)?;
@@ -137,8 +138,8 @@ impl Tool for Read {
 /// The answer for one path.
 enum Shown {
     File(Box<Section>),
-    /// The answer of `ls` about a directory.
-    Directory(Answer),
+    /// The answer of `ls` about a directory, or the names in a secret file.
+    Other(Answer),
 }
 
 /// Reads one file, or lists a directory if no part is requested. A path that names no file may have a selection
@@ -174,10 +175,20 @@ fn show(cx: &CallContext, request: &FileRequest, opened: OpenedEntry) -> Result<
         OpenedEntry::File(source) => Ok(Shown::File(Box::new(section(cx, request, source)?))),
         OpenedEntry::Directory(_) if request.is_whole() => {
             let cx = CallContext { budget: request.budget, ..cx.clone() };
-            ls::directory(&cx, &request.path).map(Shown::Directory)
+            ls::directory(&cx, &request.path).map(Shown::Other)
         }
         OpenedEntry::Directory(error) => Err(error),
+        // Whichever part is asked for: where a name is in the file depends on the values.
+        OpenedEntry::Names(found, _) => Ok(Shown::Other(names_answer(cx, &found))),
     }
+}
+
+/// The names in a secret file, which does not count as seen.
+fn names_answer(cx: &CallContext, SecretNames { asked, real, names }: &SecretNames) -> Answer {
+    let text = format!("names in {asked} (values hidden): {}", names.join(", "));
+    let text = fenced(&cx.workspace, [real], text);
+    let file = FileOutput { text: Some(text.clone()), path: asked.to_string(), ..FileOutput::default() };
+    Answer::text(text, &json!({})).data_of(cx, || Output { file: Some(file), ..Output::default() })
 }
 
 /// An open file as its format is shown; fenced where it is untrusted.
@@ -218,8 +229,6 @@ fn read_as_format(cx: &CallContext, request: &FileRequest, source: Source) -> Re
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
     #![expect(clippy::disallowed_methods, reason = "the tests prepare real files")]
-
-    use serde_json::json;
 
     use super::*;
     use crate::tools::Blocking;
@@ -385,9 +394,9 @@ fn read_piece(cx: &CallContext, request: &FileRequest) -> Result<Piece, ToolErro
             let output = FileOutput { path, facts: Some(section.facts), ..named };
             Ok(Piece { image: section.image, record: section.record, ..piece(text, output) })
         }
-        Ok(Shown::Directory(listing)) => {
-            // `ls` answers with one text.
-            let first = listing.content.into_iter().next();
+        Ok(Shown::Other(answer)) => {
+            // It has one text.
+            let first = answer.content.into_iter().next();
             let Some(answer::Content::Text(text)) = first else { return Ok(piece(String::new(), named)) };
             Ok(piece(text, named))
         }
@@ -475,6 +484,7 @@ pub(in crate::tools) fn read_resource(
     let source = match open(cx, path)? {
         OpenedEntry::File(source) => source,
         OpenedEntry::Directory(_) => return Ok(None),
+        OpenedEntry::Names(_, refusal) => return Err(refusal),
     };
     let limit = cx.settings.max_output.unwrap_or(MAX_TEXT);
     match Format::of(path, &source.head) {

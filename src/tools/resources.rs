@@ -1,6 +1,6 @@
 //! Files as resources of the protocol: what a person attaches to a conversation.
 
-use confined_fs::{FileKind, PathError, Root, Visibility, WorkspacePath};
+use confined_fs::{FileKind, PathError, Root, WorkspacePath};
 use serde_json::{Map, Value, json};
 use text_file::{media_type, shorten};
 use tree_search::{CompletionRequest, Completions};
@@ -175,7 +175,7 @@ fn file_resource(cx: &CallContext, uri: &str, path: &WorkspacePath) -> Option<Va
     if let Some(modified) = stat.modified.and_then(utc) {
         resource["annotations"] = json!({ "lastModified": modified });
     }
-    cx.workspace.visibility(path).is_ok_and(|seen| seen != Visibility::Denied).then_some(resource)
+    cx.workspace.is_secret(path).is_ok_and(|is_secret| !is_secret).then_some(resource)
 }
 
 fn read(cx: &CallContext, uri: &str) -> Result<Answer, ToolError> {

@@ -18,7 +18,7 @@ use super::{
     shown_diff,
 };
 
-/// The staged changes of all roots as a diff. Contents that policy denies are not shown, and values of secrets are masked.
+/// The staged changes of all roots as a diff. Contents that policy denies are not shown.
 pub(crate) fn diff(workspace: &Workspace) -> Result<String, ToolError> {
     let mut text = String::new();
     for change in changes(workspace)?.iter().filter(|change| !change.is_done()) {
@@ -119,7 +119,6 @@ fn steps(cx: &CallContext, changes: &[StagedChange]) -> Result<Vec<ChangeStep>, 
         };
         let is_only_content = matches!(change.staged, NodeSummary::File(..))
             && (replaced.is_some() || change.disk == NodeSummary::Absent);
-        // A masked file may be written, but not removed: its content is asked for where nothing else changes.
         let part = if is_only_content { ChangedPart::Content } else { ChangedPart::Entry };
         let target = commit::writable(cx, path, part)?;
         if target.path() != path {
@@ -134,12 +133,11 @@ fn steps(cx: &CallContext, changes: &[StagedChange]) -> Result<Vec<ChangeStep>, 
         }
         let new = match change.staged {
             NodeSummary::Absent => continue,
-            NodeSummary::File(revision, mode) => NewState::Content {
+            NodeSummary::File(_, mode) => NewState::Content {
                 base: replaced.map_or(Base::Absent, Base::Revision),
                 bytes: change.content().map_err(failed)?,
                 mode,
                 like: None,
-                former: Some(revision),
             },
             NodeSummary::Directory => {
                 NewState::Created(EntryState::Directory { mode: change.directory_mode().map_err(failed)? })
@@ -163,7 +161,7 @@ fn steps(cx: &CallContext, changes: &[StagedChange]) -> Result<Vec<ChangeStep>, 
 fn former(cx: &CallContext, change: &StagedChange) -> Result<EntryState, ToolError> {
     let path = &change.path;
     Ok(match change.disk {
-        NodeSummary::File(revision, mode) => EntryState::File(FileState::new(revision, mode)),
+        NodeSummary::File(revision, mode) => EntryState::File(FileState { revision, mode }),
         NodeSummary::Directory | NodeSummary::Link(_) => {
             commit::state_now(cx, &cx.workspace.writable_entry(path)?)?.ok_or_else(|| special(path))?
         }
@@ -271,12 +269,13 @@ fn one(workspace: &Workspace, change: &StagedChange) -> Result<String, ToolError
         return Ok(text);
     }
     // `None` is no file, `Some(None)` one that may not be shown.
+    let may_show = workspace.check_readable(path).is_ok();
     let old = is_file(change.disk).then(|| {
         let bytes = workspace.read(path, u64::MAX).ok().map(|now| now.bytes);
-        bytes.and_then(|bytes| workspace.masked(path, bytes))
+        bytes.filter(|_| may_show)
     });
     let new =
-        if is_file(change.staged) { Some(workspace.masked(path, change.content().map_err(failed)?)) } else { None };
+        if is_file(change.staged) { Some(Some(change.content().map_err(failed)?).filter(|_| may_show)) } else { None };
     if old == Some(None) || new == Some(None) {
         text.push_str("  its content is not shown: it is a secret\n");
         return Ok(text);

@@ -362,7 +362,7 @@ impl PlannedUndo {
         let text = |bytes| Document::decode(bytes, None).ok();
         let now = text(cx.read_to_change(path).ok()?.bytes)?;
         let former = cx.session.history.content(former.revision)?;
-        Some((now, text(cx.workspace.masked(path, former)?)?))
+        Some((now, text(former)?))
     }
 }
 

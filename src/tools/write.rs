@@ -124,9 +124,9 @@ struct PlannedWrite {
 }
 
 impl PlannedWrite {
-    /// The new text of the file as it is shown, read back from its bytes.
+    /// The new text of the file, read back from its bytes.
     fn text(&self) -> Option<Cow<'_, str>> {
-        text_file::view(self.planned.shown_bytes(), Some(self.planned.encoding)).ok()
+        text_file::view(&self.planned.bytes, Some(self.planned.encoding)).ok()
     }
 
     /// The diff of what is really written; `new` is its text.
@@ -154,7 +154,7 @@ impl Change for PlannedWrite {
             diff: new.as_deref().and_then(|new| self.diff(new, DiffExtent::Full)).map_or_else(
                 || {
                     let old = if self.planned.base == Base::Absent { "/dev/null" } else { "(not text)" };
-                    let new = new.clone().unwrap_or_else(|| String::from_utf8_lossy(self.planned.shown_bytes()));
+                    let new = new.clone().unwrap_or_else(|| String::from_utf8_lossy(&self.planned.bytes));
                     let mut diff = format!("--- {old}\n+++ b/{}\n", shown_diff::diff_name(&self.request.path));
                     for line in new.split_inclusive('\n') {
                         diff.push('+');
@@ -262,7 +262,7 @@ impl PlannedWrite {
         if let Some(shown) = shown.as_ref().filter(|shown| !shown.text.is_empty()) {
             let _ = write!(text, "\n\n{}", shown.block);
             notes.extend(shown.hidden.clone());
-        } else if self.planned.base == Base::Revision(committed.revision) && self.planned.shown.is_none() {
+        } else if self.planned.base == Base::Revision(committed.revision) {
             text.push_str(" (no change)");
         }
         text.push_str(&introduced.text);

@@ -18,7 +18,6 @@ mod leaks;
 #[cfg(unix)]
 mod links;
 mod manage;
-mod mask;
 #[cfg(unix)]
 mod next_start;
 #[cfg(unix)]
@@ -30,6 +29,7 @@ mod policy;
 mod present;
 mod references;
 mod resources;
+mod secret_names;
 #[cfg(unix)]
 mod special;
 mod wait;
@@ -143,6 +143,7 @@ fn run(barrier: Barrier, family: &str) {
     let cases = families_of(family);
     let mut world = match family {
         "worktrees" => World::arranged(barrier, &[], checkouts::build),
+        "names_in_secrets" => World::with(barrier, &["--secrets", "names"]),
         _ => World::new(barrier),
     };
     println!("{} attacks", cases.len());
@@ -200,6 +201,7 @@ families! {
     patterns_that_leave: patterns::leaving();
     patterns_that_cost: patterns::costly();
     secrets_by_alias: aliases::secrets();
+    names_in_secrets: secret_names::cases();
     files_that_run_later: policy::run_later();
     read_only_roots: policy::read_only();
     #[cfg(unix)] hard_links: disk::hard_links();

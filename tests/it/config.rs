@@ -47,6 +47,14 @@ impl Project {
 }
 
 #[test]
+fn mask_is_answered_as_any_wrong_value_of_secrets() {
+    let project = Project::new();
+    let printed = ["mask", "musk"].map(|value| project.run(&["--secrets", value]).failed(2));
+    assert_eq!(printed[0].replace("mask", "musk"), printed[1]);
+    assert!(printed[1].contains("deny") && printed[1].contains("names"), "{}", printed[1]);
+}
+
+#[test]
 fn each_configuration_problem_is_one_line_on_stderr() {
     let project = Project::new();
     fs::write(project.folder().join("r.toml"), "read_onyl = true\n").expect("written");

@@ -4,7 +4,7 @@ use std::{fs, path::PathBuf};
 
 use tempfile::TempDir;
 
-use crate::program::{Outcome, is_wine, program};
+use crate::program::{Outcome, program};
 
 /// A project, its history and nothing else.
 struct Project {
@@ -424,35 +424,4 @@ fn checkpoint_of_the_command_line_is_what_restore_diff_and_undo_go_back_to() {
     let session = line.split_whitespace().nth(6).unwrap().split('.').next().unwrap();
     assert!(project.ok(&["history", "diff", "--session", session]).contains("no difference"), "{listed}");
     project.fails(&["history", "restore", "--session", "zzzz"]);
-}
-
-#[test]
-fn restore_goes_back_over_changes_of_a_masked_file_that_nobody_else_changed() {
-    let project = Project::new();
-    let options = ["--secrets", "mask", "--read-before-write", "off"];
-    let edit = |old: &str, new: &str| {
-        let (old, new, name) =
-            (format!("old_string={old}="), format!("new_string={new}="), format!("checkpoint={new}"));
-        project.ok(&[&options[..], &["call", "edit", "path=.env", &old, &new, &name]].concat());
-    };
-    let restore = |to: &str| project.ok(&[&options[..], &["history", "restore", "--to", to]].concat());
-    project.write(".env", "A=1\n");
-    for (old, new) in [("A", "B"), ("B", "C"), ("C", "D")] {
-        edit(old, new);
-    }
-    let undo = [&options[..], &["call", "undo", "path=.env"]].concat();
-    project.ok(&undo);
-    assert_eq!(project.content(".env"), "C=1\n");
-    // The mark of a state holds the number of the file, which Wine takes again: there it may be the same state.
-    if is_wine() {
-        return;
-    }
-    assert!(project.fails(&undo).contains("changed since"), "nobody knows that it is the same again");
-    restore("C");
-    assert_eq!(project.content(".env"), "B=1\n");
-    edit("B", "E");
-    project.write(".env", "E=2\n");
-    edit("E", "F");
-    assert!(restore("B").contains("left alone: .env (changed since)"));
-    assert_eq!(project.content(".env"), "F=2\n");
 }

@@ -140,13 +140,13 @@ fn index_of_a_directory_that_is_gone_is_cleared_by_its_path() {
 }
 
 #[test]
-fn masked_files_are_not_stored() {
+fn secret_files_are_not_stored() {
     let Some(project) = Project::new() else { return };
     fs::write(project.temp.path().join("root/.env"), "TOKEN=hunter2\n").unwrap();
     // Always searched, because of its mark; but it is open.
     fs::write(project.temp.path().join("root/marked.txt"), "\u{FEFF}text\n").unwrap();
     thread::sleep(SETTLED);
-    for secrets in ["deny", "mask"] {
+    for secrets in ["deny", "names"] {
         let built = project.ok(&["index", "build", "--secrets", secrets]);
         assert!(built.contains("4 files"), "{secrets}: {built}");
         let bytes = fs::read(&project.stored()[0]).unwrap();

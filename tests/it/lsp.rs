@@ -297,16 +297,12 @@ fn flood_is_cut_and_files_outside_are_not_named() {
 }
 
 #[test]
-fn masked_files_are_not_put_to_a_server_and_what_it_says_of_them_is_not_shown() {
+fn secrets_whose_names_are_shown_are_not_put_to_a_server() {
     let desk = Desk::new("outside", "timeout = 60");
-    let mut server = desk.server_with(&["--secrets", "mask"]);
-    fs::write(desk.path("app/.env.fake"), "KEY=secret-value\n").expect("written");
-    let edit = json!({ "path": ".env.fake", "old_string": "KEY=", "new_string": "BROKEN=" });
-    let text = desk.call(&mut server, "edit", &edit);
-    assert!(text.contains("BROKEN=<secret:BROKEN>") && !text.contains("problem"), "{text}");
-    assert!(text.contains("diagnostics: none, as no language server is sent a secret file"), "{text}");
-    let text = desk.call(&mut server, "undo", &json!({ "path": ".env.fake" }));
-    assert!(!text.contains("problem"), "{text}");
+    let mut server = desk.server_with(&["--secrets", "names"]);
+    fs::write(desk.path("app/.env.fake"), "BROKEN=secret-value\n").expect("written");
+    let text = desk.call(&mut server, "read", &json!({ "path": ".env.fake" }));
+    assert_eq!(text, "names in .env.fake (values hidden): BROKEN");
     assert!(!runs(&desk.path("script/server.py").display().to_string()), "it was started for a secret");
     for content in ["one\n", "BROKEN two\n", "BROKEN three\n"] {
         let text = desk.write(&mut server, content);

@@ -40,7 +40,6 @@ mod long_paths;
 mod ls;
 mod lsp;
 mod manage;
-mod mask;
 mod model;
 mod notebooks;
 mod office;

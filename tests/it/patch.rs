@@ -385,34 +385,6 @@ fn one_question_shows_all_files_and_the_audit_has_each() {
 }
 
 #[test]
-fn masked_values_are_kept_and_not_shown() {
-    use confined_fs::{PolicyRules, Secrets, WorkspaceOptions};
-    let policy = PolicyRules { secrets: Some(Secrets::Mask), ..PolicyRules::default() };
-    let h = Setup { workspace: WorkspaceOptions { policy, ..WorkspaceOptions::default() }, ..setup() }.open();
-    h.write(".env", "HOST=db.internal\nPASSWORD=hunter2\n");
-    h.write("a", "one\n");
-    h.call("read", json!({ "path": ".env" })).ok();
-    h.call("read", json!({ "path": "a" })).ok();
-    let patch = "*** Update File: .env\n@@\n-HOST=<secret:HOST>\n+HOST=localhost\n PASSWORD=<secret:PASSWORD>\n*** Update File: a\n@@\n-one\n+two";
-    let text = apply(&h, &marked(patch)).ok();
-    assert!(!text.contains("hunter2") && !text.contains("db.internal") && text.contains("values are masked"), "{text}");
-    assert_eq!(h.bytes(".env"), b"HOST=localhost\nPASSWORD=hunter2\n");
-    assert_eq!(h.bytes("a"), b"two\n");
-    for refused in [
-        "*** Update File: a\n@@\n-two\n+<secret:PASSWORD>",
-        "*** Update File: .env\n*** Move to: plain\n@@\n-HOST=<secret:HOST>",
-        "*** Update File: .env\n*** Move to: plain",
-        "*** Update File: .env\n@@\n-PASSWORD=<secret:NONE>\n+PASSWORD=x",
-    ] {
-        let text = apply(&h, &marked(refused)).text();
-        assert!(!text.contains("hunter2") && !text.contains("Applied"), "{text}");
-    }
-    let text = apply(&h, "diff --git a/x b/y\ncopy from .env\ncopy to plain\n").fails("denied");
-    assert!(!text.contains("hunter2"), "{text}");
-    assert_eq!(tree(&h).len(), 2);
-}
-
-#[test]
 fn sizes_and_quotas_bound_a_patch() {
     use rootbound::{session::QuotaLimits, tools::Settings};
     let quota = QuotaLimits { files: 2, ..QuotaLimits::default() };

@@ -187,31 +187,6 @@ fn secrets_are_not_shown_in_the_diff() {
     assert!(diff.contains("new file .env") && !diff.contains("hunter2"), "{diff}");
 }
 
-#[test]
-fn staged_change_of_a_masked_file_is_applied_with_its_values() {
-    let project = Project::new(&[(".env", "TOKEN=hunter2\n"), ("a", "a\n")]);
-    let staged = |tool: &str, arguments: &Value| {
-        let options = ["--stage", "--secrets", "mask", "--read-before-write", "off", "call", tool];
-        project.ok(&[&options[..], &[&arguments.to_string()]].concat())
-    };
-    let edits = json!([
-        {"path": ".env", "old_string": "TOKEN=<secret:TOKEN>", "new_string": "TOKEN=<secret:TOKEN>\nMODE=fast"},
-        {"path": "a", "old_string": "a", "new_string": "b"},
-    ]);
-    staged("edit", &json!({ "edits": edits }));
-    staged("write", &json!({"path": "sub/.env", "content": "KEY=hunter3\n"}));
-    // Without the mask, the file is a secret, which nothing changes.
-    let before = tree(&project.root());
-    assert!(project.fails(&["stage", "apply"]).contains(".env is a secret file"));
-    assert_eq!(tree(&project.root()), before);
-    let diff = project.ok(&["--secrets", "mask", "stage", "diff"]);
-    assert!(diff.contains("+MODE=<secret:MODE>") && !diff.contains("hunter"), "{diff}");
-    let applied = project.ok(&["--secrets", "mask", "stage", "apply"]);
-    assert!(applied.contains("Applied 4 staged changes") && !applied.contains("hunter"), "{applied}");
-    assert_eq!(project.content(".env"), "TOKEN=hunter2\nMODE=fast\n");
-    assert_eq!((project.content("sub/.env"), project.content("a")), ("KEY=hunter3\n".into(), "b\n".into()));
-}
-
 /// Damaged and forged content of the layer: nothing outside is reached, and nothing is applied that was not staged.
 #[cfg(unix)]
 #[test]

@@ -6,7 +6,6 @@
 use std::{fmt, io};
 
 use beneath::Failure;
-use structured_text::mask::MaskedText;
 use text_file::shorten;
 
 use crate::{Limit, RootGone, WorkspacePath, limits::error_text, path::escape_text, policy::is_own_rule};
@@ -68,8 +67,6 @@ pub enum AccessErrorKind {
     Denied,
     /// The content is secret.
     Secret,
-    /// A sentinel for a masked value is where none can be put back, and would be written.
-    Sentinel(PlaceholderError),
     /// The file runs later, or its name is hidden: it is not written.
     ProtectedWrite,
     /// The root is read-only.
@@ -126,62 +123,6 @@ pub enum AccessErrorKind {
     Limit(Limit),
     /// Anything else the system answered.
     Io,
-}
-
-/// Why a sentinel in a new content is refused.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum PlaceholderError {
-    /// The file has no value with this sentinel.
-    Unknown(String),
-    /// It is not a whole value, or in another kind of place than its value.
-    Misplaced(String),
-    /// The file could grow beyond the largest that is masked.
-    TooManyValues,
-    /// It is in a file that is not masked.
-    Elsewhere(String),
-    /// The new content is no file of its format, or cannot be masked with certainty.
-    Unmaskable,
-}
-
-impl PlaceholderError {
-    /// Why the new content of the file at `path` is refused, and the next step of a caller.
-    fn message_and_hint(&self, path: &str) -> (String, &'static str) {
-        match self {
-            Self::Unknown(name) => (
-                format!("`<secret:{name}>` is not the mask of a value in {path}"),
-                "nothing was written; repeat a sentinel exactly as read shows it in this file, or write a new value",
-            ),
-            Self::Misplaced(name) => (
-                format!(
-                    "`<secret:{name}>` must be a whole value of {path}, and is only a part of one, a name or in another kind of place"
-                ),
-                "nothing was written; write it as read shows it, with nothing else in the value, as in KEY=<secret:KEY>, and a \
-                 comment's only in a comment",
-            ),
-            Self::Elsewhere(name) => (
-                format!("`<secret:{name}>` is the mask of a secret value, and would be written into {path} as text"),
-                "nothing was written; a value cannot be copied into another file: let the program read it from there",
-            ),
-            Self::TooManyValues => {
-                let (values, total) = (MaskedText::LARGEST_VALUE >> 10, MaskedText::LARGEST >> 20);
-                (
-                    format!(
-                        "{path} would have too many masked values: each counts as {values} KiB of at most {total} MiB"
-                    ),
-                    "nothing was written; leave out comments and values that nothing needs, or ask the user",
-                )
-            }
-            Self::Unmaskable => (
-                format!("{path} could no longer be shown with its values masked after this change"),
-                "nothing was written; check the syntax of the new text: quotes, brackets and indentation",
-            ),
-        }
-    }
-
-    /// The next step of a caller.
-    pub fn next_step(&self) -> &'static str {
-        self.message_and_hint("").1
-    }
 }
 
 impl WorkspacePath {
@@ -284,7 +225,6 @@ impl fmt::Display for AccessError {
                 write!(f, "access denied: {path} is {what}")?;
                 self.rule(f)
             }
-            Kind::Sentinel(fault) => f.write_str(&fault.message_and_hint(&path.to_string()).0),
             Kind::ProtectedWrite => {
                 write!(f, "access denied: {path} is protected from writing")?;
                 self.rule(f)

@@ -33,6 +33,7 @@
 //! | Which names are secret, run later or hidden? | `policy/secrets`, `policy/run_later`, `policy` |
 //! | Which rules are found on the disk, and which checkouts? | `disk_rules` |
 //! | Where does a link lead? | `open/links` |
+//! | Which names are in a secret file? | `open/secret_names`, with the crate [`structured_text`] |
 //! | How is a path opened beneath a root? | the crate [`beneath`], `open` |
 //! | Which names are below a directory, and which are ignored? | `walk` |
 //! | How is a change of them noticed? | `watch` |
@@ -74,9 +75,9 @@ mod workspace;
 mod write;
 
 use dir::{Dir, DirectoryStack, HeldLock};
-use error::{AtPath, PlaceholderError};
+use error::AtPath;
 use limits::LayerFull;
-use open::{Location, links, masked_file};
+use open::{Location, links};
 use policy::{Policy, Verdict};
 use root::Roots;
 use workspace::Shared;
@@ -84,7 +85,7 @@ use workspace::Shared;
 pub use beneath::{FileKind, Stat, StatFacts, random_bytes, read_some};
 pub use error::{AccessError, AccessErrorKind, PathError};
 pub use limits::{Limit, prepare_process};
-pub use open::{FileStart, OpenFile, Snapshot, Visibility};
+pub use open::{FileStart, OpenFile, SecretNames, Snapshot};
 pub use path::{PathSuffix, WorkspacePath, escape_controls, escape_name, path_order, peeled, split_path};
 pub use policy::{AgentFile, PolicyRules, Secrets};
 pub use revision::{Revision, RevisionHasher, RevisionPrefix};
@@ -100,8 +101,8 @@ pub use tree::{
 };
 pub use walk::{DirectoryListing, NameInTree, RULE_FILES};
 pub use walk::{
-    Entry, EntryOrigin, IgnoreRules, Ignored, IgnoredEntries, LimitsHit, ShownStats, SiblingCache, StatCache,
-    TreeListing, VerifiedListing, VerifiedName, WalkOptions, WalkReport,
+    Entry, EntryOrigin, IgnoreRules, Ignored, IgnoredEntries, LimitsHit, SiblingCache, StatCache, TreeListing,
+    VerifiedListing, VerifiedName, WalkOptions, WalkReport,
 };
 pub use watch::{Changes, DiskWatcher, OnEvent, PathWatch, Unwatchable, WatchedEntry, Watcher, watch_limit};
 pub use workspace::{Opened, Workspace, WorkspaceOptions};

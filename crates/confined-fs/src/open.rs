@@ -4,9 +4,10 @@
 //! (`links`) and the real path is opened, with links refused again. A path without links costs one system call.
 
 pub(super) mod links;
-pub(super) mod masked_file;
 mod open_file;
+mod secret_names;
 
+use std::fs::File;
 use std::io::{self, Read as _};
 
 use beneath::{Failure, FileKind, OpenFor, Stat};
@@ -14,9 +15,8 @@ use beneath::{Failure, FileKind, OpenFor, Stat};
 use crate::{AccessError, AccessErrorKind, AtPath as _, Dir, Revision, Shared, Verdict, Workspace, WorkspacePath};
 
 pub(super) use links::Location;
-pub use masked_file::Visibility;
-pub(super) use masked_file::{mask_or_open, visibility};
 pub use open_file::{FileStart, OpenFile, Snapshot};
+pub use secret_names::SecretNames;
 
 /// How often a lookup that raced with a rename is tried again, and a read that saw a change.
 const ATTEMPTS: usize = 8;
@@ -94,6 +94,13 @@ impl Shared {
 impl Workspace {
     /// Opens a regular file for reading; never blocks on a special one.
     pub fn open_file(&self, asked: &WorkspacePath) -> Result<OpenFile, AccessError> {
+        let (file, stat, way) = self.open_regular(asked)?;
+        way.names().try_for_each(|name| readable(name, asked))?;
+        Ok(OpenFile::new(file, asked.clone(), Some(way.real), stat))
+    }
+
+    /// A regular file, whether or not policy shows its content.
+    fn open_regular(&self, asked: &WorkspacePath) -> Result<(File, Stat, Location), AccessError> {
         let open = |real: &WorkspacePath| {
             let file = real.root().dir.file_beneath(real.relative())?;
             let stat = beneath::file_stat(&file)?;
@@ -101,8 +108,7 @@ impl Workspace {
         };
         let ((file, stat), way) = self.shared.reach(asked, open)?;
         regular(&stat, asked)?;
-        let mask = mask_or_open(way.names(), asked)?;
-        OpenFile::new(file, asked.clone(), Some(way.real), stat, mask)
+        Ok((file, stat, way))
     }
 
     /// Refuses a path whose content policy denies by one of its names, whether or not anything is there.
@@ -124,7 +130,7 @@ impl Workspace {
         }
         readable(&real, asked).ok()?;
         let (file, stat, bytes) = real.root().dir.read_cached(real.relative(), max_bytes)?;
-        Some((OpenFile::new(file, asked.clone(), Some(real), stat, None).ok()?, bytes))
+        Some((OpenFile::new(file, asked.clone(), Some(real), stat), bytes))
     }
 
     /// The whole content of a file of at most `max_bytes`, unchanged from its first byte to its
@@ -163,11 +169,6 @@ impl Workspace {
             }
         }
         Err(AccessError::new(AccessErrorKind::Changed, asked))
-    }
-
-    /// The mark of the state of a masked file: the same as long as nobody has written it. None of a file that is open.
-    pub fn masked_state(&self, path: &WorkspacePath) -> Result<Option<Revision>, AccessError> {
-        self.open_file(path).map(|file| file.masked_state())
     }
 
     /// Each real name on the way to what a path leads to, the path of its content first: a change of any of them may be

@@ -19,14 +19,14 @@ mod startup_rules;
 
 use std::{ffi::OsStr, path::Path};
 
-use structured_text::mask::MaskFormat;
+use structured_text::key_names::NamesFormat;
 
 use crate::{Revision, RevisionHasher};
 
 use fold::{Folded, fold};
 use globs::{Globs, Refusals};
 use rule::{Prefilter, Rule};
-use secrets::{PUBLIC, mask_format, secrets};
+use secrets::{PUBLIC, names_format, secrets};
 
 pub use agent_file::AgentFile;
 pub(super) use agent_file::{ParsedRules, RULE_FILES, RuleFile};
@@ -57,8 +57,8 @@ pub(super) struct Policy {
     /// Of the default write protection.
     run_later: Prefilter,
     startup: StartupRules,
-    /// Whether secrets on the default list are shown with their values masked.
-    pub(super) masks: bool,
+    /// Whether the names in secrets on the default list are shown.
+    shows_names: bool,
     pub(super) untrusted: bool,
 }
 
@@ -74,7 +74,7 @@ impl Policy {
             secrets: Prefilter::new(secrets()),
             run_later: Prefilter::new(run_later::rules()),
             startup: StartupRules::default(),
-            masks: rules.secrets == Some(Secrets::Mask),
+            shows_names: rules.secrets == Some(Secrets::Names),
             untrusted: rules.untrusted,
         }
     }
@@ -102,9 +102,10 @@ impl Policy {
         or_linked(verdict, self.startup.secrets.why(relative, path), is_allowed)
     }
 
-    /// How the content at this path is masked, where nothing but the default list of secrets refuses it.
-    pub(super) fn mask(&self, relative: &Path) -> Option<MaskFormat> {
-        if !self.masks {
+    /// How the names in the content at this path are read, where they are shown and nothing but the default list of
+    /// secrets refuses it.
+    pub(super) fn names_format(&self, relative: &Path) -> Option<NamesFormat> {
+        if !self.shows_names {
             return None;
         }
         let paths = self.judged_paths(relative);
@@ -113,7 +114,7 @@ impl Policy {
         };
         let path = &paths[0].1;
         let is_open_or_denied = paths.iter().any(is_denied) || PUBLIC.iter().any(|rule| rule.matches(path));
-        if is_open_or_denied { None } else { mask_format(path) }
+        if is_open_or_denied { None } else { names_format(path) }
     }
 
     /// Whether this path, a directory or not, may be created, replaced, moved or deleted. Some names are harmless for
@@ -213,7 +214,7 @@ impl Policy {
     /// another version of the program, is not used.
     pub(super) fn content_digest(&self) -> Revision {
         let mut digest = ListDigest(Revision::hasher());
-        digest.list([env!("CARGO_PKG_VERSION"), if self.masks { "masks" } else { "denies" }]);
+        digest.list([env!("CARGO_PKG_VERSION")]);
         digest.list(secrets().map(|rule| rule.written));
         digest.list(PUBLIC.iter().map(|rule| rule.written));
         digest.list(self.deny.sources());
@@ -520,12 +521,12 @@ mod tests {
             PolicyRules { deny: one(), ..none.clone() },
             PolicyRules { allow_secret: one(), ..none.clone() },
             PolicyRules { hide: one(), ..none.clone() },
-            PolicyRules { secrets: Some(Secrets::Mask), ..none.clone() },
         ] {
             assert_ne!(digest(&rules), digest(&none), "{rules:?}");
             assert_eq!(digest(&rules), digest(&rules));
         }
-        assert_eq!(digest(&PolicyRules { protect: one(), untrusted: true, ..none.clone() }), digest(&none));
+        let others = PolicyRules { protect: one(), untrusted: true, secrets: Some(Secrets::Names), ..none.clone() };
+        assert_eq!(digest(&others), digest(&none));
     }
 
     proptest! {
@@ -649,14 +650,14 @@ mod tests {
     }
 
     #[test]
-    fn masked_file_of_a_worktree_is_denied_by_a_rule_from_its_own_top() {
-        let mask = |deny: &[&str], path: &str| {
+    fn names_in_a_secret_of_a_worktree_are_denied_by_a_rule_from_its_own_top() {
+        let shown = |deny: &[&str], path: &str| {
             let deny = deny.iter().map(|glob| (*glob).to_owned()).collect();
-            let rules = |rules: &mut PolicyRules| (rules.secrets, rules.deny) = (Some(Secrets::Mask), deny);
-            with_worktrees(rules, |_| {}).mask(Path::new(path)).is_some()
+            let rules = |rules: &mut PolicyRules| (rules.secrets, rules.deny) = (Some(Secrets::Names), deny);
+            with_worktrees(rules, |_| {}).names_format(Path::new(path)).is_some()
         };
-        assert!(mask(&[], ".claude/worktrees/a/conf/.env") && mask(&["/conf/*"], ".claude/worktrees/b/conf/.env"));
-        assert!(!mask(&["/conf/*"], ".claude/worktrees/a/conf/.env"));
+        assert!(shown(&[], ".claude/worktrees/a/conf/.env") && shown(&["/conf/*"], ".claude/worktrees/b/conf/.env"));
+        assert!(!shown(&["/conf/*"], ".claude/worktrees/a/conf/.env"));
     }
 
     #[test]

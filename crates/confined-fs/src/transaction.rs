@@ -97,7 +97,7 @@ impl<'n> Transaction<'n> {
     pub fn guard(&self, path: &WritablePath, base: Base) -> Result<WriteGuard<'static>, AccessError> {
         allowed(path)?;
         let lock = FileLock::of_held(Arc::clone(&self.shared), path.clone(), Arc::clone(&self.locks));
-        if base == Base::Absent && self.is_freed(path.path()) { lock.guard_of_freed() } else { lock.guard(base) }
+        if base == Base::Absent && self.is_freed(path.path()) { Ok(lock.guard_of_freed()) } else { lock.guard(base) }
     }
 
     /// Adds a file's new content. A new file gets the attributes of the file `like`, if any.
@@ -106,10 +106,13 @@ impl<'n> Transaction<'n> {
         let path = guard.path().clone();
         let (old, mode) = guard.into_checked();
         let (action, seen) = match old {
-            // Nothing to do. A masked file is written: nothing may show that a value was guessed.
-            Some((_, old)) if old == new && !content.is_masked() => return,
+            // Nothing to do.
+            Some((_, old)) if old == new => return,
             Some((stat, old)) => (StepAction::Replace { old, new }, Some(stat)),
-            None => (StepAction::Create { is: EntryState::File(FileState::new(new, mode.unwrap_or(0))) }, None),
+            None => (
+                StepAction::Create { is: EntryState::File(FileState { revision: new, mode: mode.unwrap_or(0) }) },
+                None,
+            ),
         };
         self.steps.push(Step { path, action, seen, file: Some(NewFile::Content { content, mode, like }) });
     }

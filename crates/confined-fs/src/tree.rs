@@ -17,7 +17,6 @@ mod remove;
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-use super::write::WriteScope;
 use super::{AccessError, AccessErrorKind, AtPath as _, Location, Workspace, WorkspacePath, WritablePath};
 
 use crate::limits::IfThere as _;
@@ -45,16 +44,12 @@ impl Workspace {
             let gone = way.real.root().absence().filter(|_| way.real.root().is_optional());
             return Err(gone.map_or_else(is_root, |gone| AccessError::new(AccessErrorKind::RootGone(gone), &way.real)));
         }
-        WritablePath::new(path, way, WriteScope::Entry)
+        WritablePath::new(path, way)
     }
 
-    /// As [`Self::writable_entry`], or for the content of a file as [`Self::writable`], of a path with a file where one
-    /// of its directories is to be: for a change that takes that file away and makes the directory.
-    pub fn writable_in_place_of_file(
-        &self,
-        path: &WorkspacePath,
-        is_content: bool,
-    ) -> Result<WritablePath, AccessError> {
+    /// As [`Self::writable_entry`], of a path with a file where one of its directories is to be: for a change that takes
+    /// that file away and makes the directory.
+    pub fn writable_in_place_of_file(&self, path: &WorkspacePath) -> Result<WritablePath, AccessError> {
         let is_directory = |above: &WorkspacePath| {
             let way = self.shared.locate(above).ok()?;
             let stat = way.real.root().dir.stat_beneath(way.real.relative()).ok()?;
@@ -63,8 +58,7 @@ impl Workspace {
         let mut above = std::iter::successors(path.parent(), WorkspacePath::parent);
         let found = above.find_map(|above| Some((is_directory(&above)?, above)));
         let Some((way, above)) = found else { return self.writable_entry(path) };
-        let scope = if is_content { WriteScope::Content } else { WriteScope::Entry };
-        WritablePath::new(path, way.child(&self.shared.roots, path.relative_to(&above)), scope)
+        WritablePath::new(path, way.child(&self.shared.roots, path.relative_to(&above)))
     }
 
     /// The path as the new name of `from`, where it differs from the old one in case alone and the file system finds
@@ -76,7 +70,7 @@ impl Workspace {
         let is_near = way.real != *old && way.real.parent() == old.parent();
         let dir = way.real.root().dir.dir_beneath(way.real.parent()?.relative(), OpenFor::List).ok()?;
         let is_respelled = is_near && move_tree::is_respelling(&dir, old.file_name()?, name);
-        is_respelled.then(|| WritablePath::new(path, way, WriteScope::Entry).ok()).flatten()
+        is_respelled.then(|| WritablePath::new(path, way).ok()).flatten()
     }
 
     /// Looks at an entry itself, links not followed; `None` where nothing is.

@@ -15,7 +15,7 @@ use std::fmt;
 
 use crate::{Limit, WorkspacePath};
 
-pub use entry::{Entry, EntryOrigin, ShownStats, SiblingCache, StatCache};
+pub use entry::{Entry, EntryOrigin, SiblingCache, StatCache};
 pub use ignores::IgnoreRules;
 pub(super) use ignores::{GIT, Ignores, RuleSource, holds_marker, holds_rules, is_marker, linked_content};
 pub use tree_listing::{DirectoryListing, NameInTree, RULE_FILES, TreeListing, VerifiedListing, VerifiedName};

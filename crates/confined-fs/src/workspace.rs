@@ -8,11 +8,11 @@ mod shared;
 use std::path::{Path, PathBuf};
 use std::{cell::Cell, ops::ControlFlow, sync::Arc};
 
-use beneath::{FileKind, OpenFor, Stat};
+use beneath::{OpenFor, Stat};
 
 use crate::{
-    AccessError, Dir, Entry, EntryOrigin, PathError, Root, Visibility, WalkOptions, WalkReport, WorkspacePath,
-    WritablePath, masked_file, path, walk, write,
+    AccessError, Dir, Entry, EntryOrigin, PathError, Root, WalkOptions, WalkReport, WorkspacePath, WritablePath, path,
+    walk, write,
 };
 
 pub(super) use shared::Shared;
@@ -105,39 +105,13 @@ impl Workspace {
     }
 
     /// The metadata of a path, after links inside the roots.
-    ///
-    /// A masked file is as long as what is shown of it: its own length would be that of its values.
     pub fn stat(&self, path: &WorkspacePath) -> Result<Stat, AccessError> {
-        let (stat, location) = self.shared.stat(path)?;
-        if stat.kind == FileKind::File && location.visibility() == Visibility::Masked {
-            return Ok(self.open_file(path).map_or(stat, |file| file.stat().clone()));
-        }
-        Ok(stat)
+        self.shared.stat(path).map(|(stat, _)| stat)
     }
 
-    /// The visibility of the content at a path, after links inside the roots.
-    pub fn visibility(&self, path: &WorkspacePath) -> Result<Visibility, AccessError> {
-        self.shared.stat(path).map(|(_, location)| location.visibility())
-    }
-
-    /// The part of `bytes` that may be shown, which were or will be the content at a real path: they themselves, or
-    /// their masked form; `None` where the path is denied or they cannot be masked.
-    pub fn masked(&self, real: &WorkspacePath, bytes: Vec<u8>) -> Option<Vec<u8>> {
-        masked_file::masked(real, bytes)
-    }
-
-    /// Checks the sentinels in the new content of a file before it is planned further. Returns what of it will be shown
-    /// where the file is masked; `None` for one that is open. `old` is the content that it was made of, as it was shown.
-    ///
-    /// # Errors
-    /// `Sentinel` for one that is not put back, in a masked file or in any other.
-    pub fn check_sentinels(
-        &self,
-        target: &WritablePath,
-        old: &[u8],
-        new: &[u8],
-    ) -> Result<Option<Vec<u8>>, AccessError> {
-        write::check_sentinels(&self.shared, target, old, new)
+    /// Whether policy denies the content at a path, after links inside the roots.
+    pub fn is_secret(&self, path: &WorkspacePath) -> Result<bool, AccessError> {
+        self.shared.stat(path).map(|(_, location)| location.secret())
     }
 
     /// Whether names and text at a real path may be written by people who want to mislead a model. Decided by the path

@@ -23,8 +23,8 @@ use crate::{AccessErrorKind, Shared, WorkspacePath};
 use directory_locks::LockedDirectories;
 use path_locks::PathLock;
 
+pub(super) use content::is_unchanged;
 pub use content::{Approval, Base, HashedBytes, NewContent};
-pub(super) use content::{check_sentinels, is_unchanged};
 pub(super) use directory_locks::DirectoryLocks;
 pub use host_file::{HostFile, host_directory, host_path_exists};
 pub use new_directories::NewDirectory;
@@ -37,7 +37,7 @@ pub(super) use temporary::{
     transaction_name,
 };
 pub use writable_path::WritablePath;
-pub(super) use writable_path::{WriteScope, allowed, entry_in_parent, not_named, writable};
+pub(super) use writable_path::{allowed, entry_in_parent, not_named, writable};
 pub(super) use write_guard::fill;
 pub use write_guard::{Committed, FileLock, PreviousFile, WriteGuard, closing_late};
 

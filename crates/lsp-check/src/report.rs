@@ -5,18 +5,18 @@
 
 use std::path::Path;
 
-use confined_fs::{Visibility, Workspace, WorkspacePath, escape_controls};
+use confined_fs::{Workspace, WorkspacePath, escape_controls};
 use source_outline::problems::{ChangedLines, MAX_SHOWN, Problem, new_problems};
 use text_file::shorten;
 
 use super::{Checked, FileChange, MAX_TEXT, check::ServerReport, diagnostics::Diagnostic};
 
-/// Whether all of a file is shown to the caller. Of a secret one a server reads the values, and may quote them.
+/// Whether the caller may read a file that is there. Of a secret one a server reads the values, and may quote them.
 pub(super) fn is_open(workspace: &Workspace, path: &WorkspacePath) -> bool {
-    workspace.visibility(path).is_ok_and(|seen| seen == Visibility::Open)
+    workspace.is_secret(path).is_ok_and(|is_secret| !is_secret)
 }
 
-/// A file that the caller may read without a mask, by the URI that a server gave.
+/// A file that the caller may read, by the URI that a server gave.
 fn readable(workspace: &Workspace, uri: &str) -> Option<(WorkspacePath, String)> {
     // `resolve` takes plain paths as well: a URI of another scheme would be the name of a file.
     let path = workspace.resolve(uri).ok().filter(|_| uri.starts_with("file://"))?;

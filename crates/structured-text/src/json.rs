@@ -8,14 +8,13 @@
 use std::{borrow::Cow, collections::HashSet, ops::Range};
 
 use jsonc_parser::{
-    CollectOptions, ParseOptions, ParseStringErrorKind, Scanner, ScannerOptions, ast,
+    ParseStringErrorKind, Scanner, ScannerOptions,
     errors::{ParseError, ParseErrorKind},
-    parse_to_ast,
     tokens::Token,
 };
 
 use super::syntax_error::{Findings, SyntaxError, fail, line_of};
-use crate::{mask::span::Span, quoted};
+use crate::quoted;
 
 /// Bytes of the largest text whose keys are compared: more would be held in memory for little.
 const MAX_COMPARED: usize = 1 << 20;
@@ -60,31 +59,6 @@ fn check_part(text: &str, part: Range<usize>, dialect: JsonDialect) -> Findings 
     let mut warnings = Vec::new();
     let error = read(text, part, dialect, &mut warnings).err();
     Findings { error, warnings }
-}
-
-/// The values of a text for its mask: every string, number and word that is no key. `None` if it is not JSON from
-/// beginning to end.
-pub(crate) fn values(text: &str) -> Option<Vec<Span>> {
-    let is_json = check(text, JsonDialect::Json).error.is_none();
-    let json = parse_to_ast(text, &CollectOptions::default(), &ParseOptions::default()).ok().filter(|_| is_json)?;
-    let mut spans = Vec::new();
-    json.value.is_none_or(|value| collect(&mut spans, "value", &value, 0)).then_some(spans)
-}
-
-/// The values in `value`, which comes after the key `name`; `false` for more than 128 levels.
-fn collect(spans: &mut Vec<Span>, name: &str, value: &ast::Value<'_>, level: usize) -> bool {
-    match value {
-        ast::Value::Object(object) => {
-            let mut members = object.properties.iter();
-            level < 128 && members.all(|one| collect(spans, one.name.as_str(), &one.value, level + 1))
-        }
-        ast::Value::Array(list) => level < 128 && list.elements.iter().all(|one| collect(spans, name, one, level + 1)),
-        _ => {
-            let range = jsonc_parser::common::Ranged::range(value);
-            spans.push(Span::quoted(range.start..range.end, name));
-            true
-        }
-    }
 }
 
 /// What the next token comes after.

@@ -1,11 +1,10 @@
-//! TOML: the first error, by the parser that reads the server's own configuration, and the values of a file that is masked.
+//! TOML: the first error, by the parser that reads the server's own configuration.
 //!
-//! To find an error the values are built and dropped, so the size is bounded. The parser follows no more than 80 levels of
-//! nesting; what is deeper is skipped. The mask reads lines, so that it also knows what follows an error.
+//! To find it the values are built and dropped, so the size is bounded. The parser follows no more than 80 levels of
+//! nesting; what is deeper is skipped.
 
 use toml::de::DeTable;
 
-use crate::mask::span::{Span, Syntax, TextLine, closing_bracket, closing_string, skip_blanks, trim_blanks};
 use crate::syntax_error::{Findings, SyntaxError};
 
 /// Bytes of the largest text that is checked: building its values takes a few times as much memory.
@@ -33,74 +32,6 @@ pub fn check(text: &str) -> Findings {
         None => message,
     };
     Findings { error: Some(SyntaxError::new(at, message)), warnings: Vec::new() }
-}
-
-/// The values of a text for its mask, line by line: those in brackets are one. `None` where a line is none of TOML.
-pub(crate) fn values(text: &str) -> Option<Vec<Span>> {
-    let body = text.as_bytes();
-    let (mut spans, mut at) = (Vec::new(), 0);
-    while at < body.len() {
-        let line = TextLine::at(body, at);
-        let first = line.first(body);
-        at = line.next;
-        if first == line.end {
-            continue;
-        }
-        match body[first] {
-            b'#' => spans.extend(Span::comment(body, first, line.end)),
-            b'[' => {
-                let brackets = body[first..line.end].iter().take_while(|byte| **byte == b'[').count().min(2);
-                let end = name_end(body, first + brackets, line.end, b']')? + brackets;
-                if body.get(end - brackets..end.min(line.end)) != Some(&b"]]"[..brackets]) {
-                    return None;
-                }
-                rest_of_line(body, end, line.end, &mut spans)?;
-            }
-            _ => {
-                let separator = name_end(body, first, line.end, b'=').filter(|at| *at > first)?;
-                let name = &text[first..trim_blanks(body, first, separator)];
-                let value = skip_blanks(body, separator + 1, line.end);
-                let end = match body.get(value).filter(|_| value < line.end)? {
-                    b'"' | b'\'' => closing_string(body, value, Syntax::Toml)?,
-                    b'[' | b'{' => closing_bracket(body, value, Syntax::Toml)?,
-                    _ => {
-                        // Nothing without quotes holds a `#` in TOML.
-                        let comment = memchr::memchr(b'#', &body[value..line.end]);
-                        trim_blanks(body, value, comment.map_or(line.end, |found| value + found))
-                    }
-                };
-                spans.push(Span::quoted(value..end, name.rsplit('.').next().unwrap_or(name).trim_matches(['"', '\''])));
-                let last = TextLine::at(body, end);
-                rest_of_line(body, end, last.end, &mut spans)?;
-                at = at.max(last.next);
-            }
-        }
-    }
-    Some(spans)
-}
-
-/// Nothing but a comment may follow a value or the name of a table.
-fn rest_of_line(body: &[u8], from: usize, end: usize, spans: &mut Vec<Span>) -> Option<()> {
-    let rest = skip_blanks(body, from, end);
-    if rest < end {
-        if body[rest] != b'#' {
-            return None;
-        }
-        spans.extend(Span::comment(body, rest, end));
-    }
-    Some(())
-}
-
-/// The byte of the `stop` that follows a name with dots and quotes.
-fn name_end(body: &[u8], mut at: usize, end: usize, stop: u8) -> Option<usize> {
-    loop {
-        match *body.get(at).filter(|_| at < end)? {
-            byte if byte == stop => return Some(at),
-            b'"' | b'\'' => at = closing_string(body, at, Syntax::Toml).filter(|close| *close <= end)?,
-            byte if byte.is_ascii_alphanumeric() || b"_-. \t".contains(&byte) => at += 1,
-            _ => return None,
-        }
-    }
 }
 
 #[cfg(test)]

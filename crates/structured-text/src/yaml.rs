@@ -1,5 +1,5 @@
 //! YAML: the first error of a stream of documents and the keys that occur twice in a mapping, by the events of a parser
-//! that builds nothing; and the values of a file that is masked, by its lines.
+//! that builds nothing.
 //!
 //! An alias to a thousand others is one event ("billion laughs" cost nothing). The parser's own stack is bounded: what has
 //! more than 255 levels of brackets is skipped, and so is what takes longer than `MAX_TIME`.
@@ -9,9 +9,6 @@ use std::time::{Duration, Instant};
 
 use saphyr_parser::{Event, Parser, ScalarStyle, ScanError};
 
-use crate::mask::span::{
-    Slot, Span, Syntax, TextLine, YamlParent, closing_bracket, closing_string, skip_blanks, text_lines, trim_blanks,
-};
 use crate::quoted;
 use crate::syntax_error::{Findings, SyntaxError, line_of};
 
@@ -141,171 +138,6 @@ impl MappingKeys<'_> {
         let at = byte_at(self.text, self.open.last()?.at);
         let bracket = self.text[at..].chars().next().filter(|sign| matches!(sign, '[' | '{'))?;
         Some((bracket, at))
-    }
-}
-
-/// The values of a text in block style for its mask, line by line. `None` where it is not understood: what needs more than
-/// its lines (tags, anchors, `?` keys, tabs) is not masked.
-pub(crate) fn values(text: &str) -> Option<Vec<Span>> {
-    let mut reader = BlockReader { text, body: text.as_bytes(), spans: Vec::new(), name: "value".to_owned() };
-    let mut at = 0;
-    while at < text.len() {
-        at = reader.line(at)?;
-    }
-    Some(reader.spans)
-}
-
-struct BlockReader<'t> {
-    text: &'t str,
-    body: &'t [u8],
-    spans: Vec<Span>,
-    /// The last key, after which values are named.
-    name: String,
-}
-
-impl BlockReader<'_> {
-    /// Reads the line at `start` and what belongs to its value; where the next one begins.
-    fn line(&mut self, start: usize) -> Option<usize> {
-        let line = TextLine::at(self.body, start);
-        let mut first = line.first(self.body);
-        if first == line.end {
-            return Some(line.next);
-        }
-        // A tab is no indentation, and programs differ in what else it is.
-        // A CR alone is a line break in YAML 1.2, and none for `TextLine`.
-        if self.body[line.start..first].contains(&b'\t') || memchr::memchr(b'\r', &self.body[start..line.end]).is_some()
-        {
-            return None;
-        }
-        let is_mark = matches!(self.body[line.start..line.end].trim_ascii_end(), b"---" | b"...");
-        if is_mark || self.ends(first, line.end) {
-            return Some(line.next);
-        }
-        let mut indent = first - line.start;
-        let (is_nested, dash) = (indent > 0, first);
-        while self.body[first] == b'-' && matches!(self.body.get(first + 1), None | Some(b' ' | b'\n' | b'\r')) {
-            indent = first - line.start;
-            first = skip_blanks(self.body, first + 1, line.end);
-            if self.ends(first, line.end) {
-                return Some(line.next);
-            }
-        }
-        let (name, value) = self.key(first, line.end)?;
-        if !name.is_empty() {
-            self.name = name;
-            if self.ends(value, line.end) {
-                return Some(line.next);
-            }
-            return self.value(value, line, YamlParent::Key, first - line.start);
-        }
-        if first > dash {
-            return self.value(first, line, YamlParent::Dash, indent);
-        }
-        // A value in a line for itself goes on in the lines that are no less indented than it is.
-        self.value(first, line, YamlParent::Line, is_nested.then(|| indent - 1)?)
-    }
-
-    /// Whether nothing but a comment, which is masked, is left of the line.
-    fn ends(&mut self, at: usize, end: usize) -> bool {
-        if at < end && self.body[at] == b'#' {
-            self.spans.extend(Span::comment(self.body, at, end));
-            return true;
-        }
-        at == end
-    }
-
-    /// The key that begins at `first` and where its value does; an empty one where there is no key.
-    fn key(&self, first: usize, end: usize) -> Option<(String, usize)> {
-        let body = self.body;
-        let no_key = Some((String::new(), first));
-        if matches!(body[first], b'{' | b'[') {
-            return no_key;
-        }
-        let is_quoted = matches!(body[first], b'"' | b'\'');
-        let key_end = if is_quoted {
-            let Some(close) = closing_string(body, first, Syntax::Yaml).filter(|close| *close <= end) else {
-                return no_key;
-            };
-            let colon = skip_blanks(body, close, end);
-            if body.get(colon) != Some(&b':') || colon >= end {
-                return no_key;
-            }
-            if memchr::memchr(b'\\', &body[first..close]).is_some() {
-                return None;
-            }
-            colon
-        } else {
-            let is_colon = |at: &usize| body[*at] == b':' && (at + 1 == end || matches!(body[at + 1], b' ' | b'\t'));
-            let Some(colon) = (first..end).find(is_colon) else { return no_key };
-            // `# a: b` after a value is a comment.
-            if body[first..colon].windows(2).any(|pair| pair == b" #") {
-                return no_key;
-            }
-            colon
-        };
-        let name = &self.text[first..trim_blanks(body, first, key_end)];
-        let is_plain = |one: char| one.is_alphanumeric() || "_.-/$:@ *+".contains(one);
-        let is_shown = |name: &str| !name.is_empty() && name.len() <= 128 && name.chars().all(is_plain);
-        let inner = if is_quoted { &name[1..name.len() - 1] } else { name };
-        if !is_shown(inner) || !is_quoted && name.starts_with(['*', '@', '-', ':']) && !name.starts_with(':') {
-            return None;
-        }
-        Some((inner.to_owned(), skip_blanks(body, key_end + 1, end)))
-    }
-
-    /// Masks the value at `from`, whose key is indented by `indent`; where the next line begins.
-    fn value(&mut self, from: usize, line: TextLine, below: YamlParent, indent: usize) -> Option<usize> {
-        let body = self.body;
-        let place = Slot::Yaml { below, indent, is_closed: false };
-        let end = match body[from] {
-            b'|' | b'>' => {
-                let end = self.deeper_lines(line, indent);
-                self.mask(from, end, place);
-                return Some(TextLine::at(body, end).next);
-            }
-            b'"' | b'\'' => closing_string(body, from, Syntax::Yaml)?,
-            b'{' | b'[' => {
-                let close = closing_bracket(body, from, Syntax::Yaml)?;
-                let is_empty = body[from + 1..close - 1].trim_ascii().is_empty();
-                let end = TextLine::at(body, close).end;
-                // Whether a value is empty is visible in every format.
-                if is_empty && skip_blanks(body, close, end) == end {
-                    return self.after(close, indent);
-                }
-                close
-            }
-            // An anchor, a tag or a `?` key needs more than its lines; YAML lets no value begin with one of the others.
-            b'&' | b'!' | b'?' | b'%' | b'@' | b'`' => return None,
-            _ => {
-                let end = self.deeper_lines(line, indent);
-                self.mask(from, trim_blanks(body, from, end), place);
-                return Some(TextLine::at(body, end).next);
-            }
-        };
-        let last = TextLine::at(body, end);
-        let rest = skip_blanks(body, end, last.end);
-        // In quotes where a comment follows, which would be a part of a sentinel without them.
-        self.mask(from, end, Slot::Yaml { below, indent, is_closed: rest < last.end });
-        // After what is closed there is nothing but a comment.
-        if self.ends(rest, last.end) { self.after(end, indent) } else { None }
-    }
-
-    /// The line after the one with `end`, which must not continue the value.
-    fn after(&self, end: usize, indent: usize) -> Option<usize> {
-        let last = TextLine::at(self.body, end);
-        (self.deeper_lines(last, indent) == last.end).then_some(last.next)
-    }
-
-    /// The end of `line` and of the lines after it that are indented by more than `indent`.
-    fn deeper_lines(&self, line: TextLine, indent: usize) -> usize {
-        let lines = text_lines(self.body, line.next).map(|line| (line, line.first(self.body)));
-        let lines = lines.filter(|(line, first)| *first < line.end);
-        lines.take_while(|(line, first)| first - line.start > indent).last().map_or(line.end, |(line, _)| line.end)
-    }
-
-    fn mask(&mut self, from: usize, end: usize, place: Slot) {
-        let quoted = matches!(place, Slot::Yaml { is_closed: true, .. });
-        self.spans.push(Span { quoted, ..Span::bare(from..end, self.name.clone()).at(place) });
     }
 }
 

@@ -13,7 +13,7 @@
 use std::time::{Duration, Instant};
 use std::{borrow::Cow, collections::HashMap, sync::Arc};
 
-use confined_fs::{FileKind, Visibility, Workspace, WorkspacePath, stop::StopSignal};
+use confined_fs::{FileKind, Workspace, WorkspacePath, stop::StopSignal};
 use memchr::memmem::Finder;
 use percent_encoding::percent_decode_str;
 use unicode_normalization::{UnicodeNormalization as _, is_nfc};
@@ -105,7 +105,7 @@ fn present(request: &CompletionRequest<'_>, found: RankedPaths, is_complete: boo
         if shown.len() == request.limit || request.stop.stopped().is_some() {
             break;
         }
-        let is_shown = || request.workspace.visibility(&path).is_ok_and(|seen| seen != Visibility::Denied);
+        let is_shown = || request.workspace.is_secret(&path).is_ok_and(|is_secret| !is_secret);
         match request.workspace.stat(&path).map(|stat| stat.kind) {
             Ok(FileKind::Directory) => shown.push((path, true)),
             Ok(FileKind::File) if is_shown() => shown.push((path, false)),

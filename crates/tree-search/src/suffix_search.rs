@@ -5,7 +5,7 @@
 
 use std::{ops::ControlFlow, sync::Arc, time::Duration};
 
-use confined_fs::{FileKind, Ignored, PathSuffix, Visibility, WalkOptions, Workspace, WorkspacePath, stop::StopSignal};
+use confined_fs::{FileKind, Ignored, PathSuffix, WalkOptions, Workspace, WorkspacePath, stop::StopSignal};
 
 use crate::{PathIndex, Scope, SearchEntry};
 
@@ -84,7 +84,7 @@ pub fn search_tail(
             if tail.fits(path) {
                 let found = match is_directory {
                     true => &mut hits.directories,
-                    false if entry.visibility() == Visibility::Denied => &mut denied,
+                    false if entry.is_secret() => &mut denied,
                     false => &mut hits.files,
                 };
                 found.add(entry.into_path());

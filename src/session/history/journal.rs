@@ -56,9 +56,6 @@ pub struct JournalRecord {
     pub shown: String,
     /// The content before; none if nothing was there.
     pub old: Option<String>,
-    /// Of a masked file, the mark of its state before; `new` is the one after, where that was known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub state: Option<String>,
     /// The content after; none if nothing is there.
     pub new: Option<String>,
     /// Permission bits before; `None` if they are not known.
@@ -86,9 +83,8 @@ impl JournalRecord {
     /// With what a file was before the change.
     #[must_use]
     pub fn former(self, former: Option<FileState>) -> Self {
-        let state = former.filter(|former| former.mark != former.revision).map(|former| former.mark.to_string());
         let old = former.map(|former| former.revision.to_string());
-        Self { state, old, mode: former.and_then(|former| known_mode(former.mode)), ..self }
+        Self { old, mode: former.and_then(|former| known_mode(former.mode)), ..self }
     }
 
     /// With the content after the change.
@@ -262,5 +258,8 @@ mod tests {
         assert!(line.ends_with('\n') && line.trim_end().lines().count() == 1);
         assert_eq!(JournalRecord::read(&line), Some(record));
         assert_eq!(JournalRecord::read(&line[..line.len() / 2]), None);
+        // As the former program wrote it of a file with masked values.
+        let former = line.replacen('{', "{\"state\":\"1f\",", 1);
+        assert_eq!(JournalRecord::read(&former), JournalRecord::read(&line));
     }
 }

@@ -58,7 +58,7 @@ pub enum Effect {
         path: WorkspacePath,
         /// The former file; none for a new one.
         before: Option<FileState>,
-        /// Identifies the new content: its revision, or the mark of its state where it is masked.
+        /// The revision of the new content.
         after: Revision,
     },
     /// Deleted an entry with everything below it.
@@ -224,21 +224,6 @@ impl UndoList {
         for UndoableChange { effect, made, .. } in self.changes.iter_mut().map(|listed| &mut listed.change) {
             let directories = if let Effect::Made { directories } = effect { directories } else { made };
             directories.iter_mut().filter(|one| one.path().is_in(path)).for_each(NewDirectory::forget_identity);
-        }
-    }
-
-    /// The masked file that was at `state` is the same again, at `now`.
-    pub(super) fn restored(&mut self, file: &WorkspacePath, state: Revision, now: Revision) {
-        let mut effects: Vec<&mut Effect> = self.changes.iter_mut().map(|one| &mut one.change.effect).collect();
-        while let Some(effect) = effects.pop() {
-            match effect {
-                Effect::Several(parts) => effects.extend(parts),
-                Effect::Wrote { path, before, after } if path == file => {
-                    let marks = before.iter_mut().map(|former| &mut former.mark).chain([after]);
-                    marks.filter(|mark| **mark == state).for_each(|mark| *mark = now);
-                }
-                _ => {}
-            }
         }
     }
 

@@ -44,7 +44,6 @@ pub(super) struct NetChange {
     /// The text before and after, as far as it is shown.
     pub(super) old: Option<Document>,
     pub(super) new: Option<Document>,
-    pub(super) is_masked: bool,
     pub(super) hunks: Vec<HunkReport>,
     /// The entry before the patch; `Absent` for a new file.
     pub(super) base: Base,
@@ -211,7 +210,6 @@ impl Net<'_> {
         if replaced.is_some_and(|(_, old)| *old == bytes) {
             return Ok(None);
         }
-        let shown = self.cx.workspace.check_sentinels(&target, old_bytes, &bytes)?;
         let base = replaced.map_or(Base::Absent, |(revision, _)| Base::Revision(revision));
         let kind = match (from.is_some(), now.is_copy, replaced.is_some()) {
             (true, true, _) => NetKind::Copied,
@@ -223,8 +221,7 @@ impl Net<'_> {
             kind,
             from: from.map(|from| from.asked.clone()),
             old: before.and_then(|bytes| Document::decode(bytes.clone(), None).ok()),
-            new: Document::decode(shown.clone().unwrap_or_else(|| bytes.clone()), None).ok(),
-            is_masked: shown.is_some(),
+            new: Document::decode(bytes.clone(), None).ok(),
             base,
             after: Some(Revision::of(&bytes)),
             sizes: (if now.is_copy { 0 } else { old_bytes.len() as u64 }, bytes.len() as u64),
@@ -233,7 +230,7 @@ impl Net<'_> {
         };
         let mode = if now.executable { PROGRAM } else { 0 };
         let like = from.map(|from| from.real.clone());
-        let written = NewState::Content { base, bytes, mode, like, former: None };
+        let written = NewState::Content { base, bytes, mode, like };
         Ok(Some((ChangeStep { target, change: written }, Some(change))))
     }
 
@@ -265,7 +262,6 @@ impl NetChange {
             from: None,
             old: None,
             new: None,
-            is_masked: false,
             hunks: Vec::new(),
             base: Base::Absent,
             after: None,

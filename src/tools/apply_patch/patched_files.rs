@@ -5,7 +5,7 @@ use std::{collections::HashMap, sync::Arc};
 use text_edit::Strategies;
 use text_file::Document;
 
-use confined_fs::{EntryState, FileState, Node, Purpose, Revision, Snapshot, WorkspacePath, WritablePath};
+use confined_fs::{EntryState, Node, Purpose, Revision, Snapshot, WorkspacePath, WritablePath};
 
 use crate::session::{ShownPart, Writer};
 
@@ -304,7 +304,7 @@ fn on_disk(path: &WorkspacePath, target: &WritablePath, now: Snapshot) -> Patche
     let new = NewFile::added(now.bytes.clone(), false);
     let new = NewFile { origin: Some(target.path().clone()), is_changed: false, ..new };
     // A removal compares no mode.
-    let disk = OnDisk { state: EntryState::File(FileState::new(now.revision, 0)), bytes: now.bytes };
+    let disk = OnDisk { state: EntryState::from(now.revision), bytes: now.bytes };
     PatchedFile::new(path, target, Some(disk), Some(new))
 }
 

@@ -189,11 +189,6 @@ pub(super) fn lost_characters(place: &str) -> ToolError {
     )
 }
 
-pub(super) fn cut_sentinel(path: &WorkspacePath, of: (usize, &PatchHunk<'_>)) -> ToolError {
-    ToolError::invalid(format!("{}: it changes a part of a `<secret:…>`, which is one value", named(path, of)))
-        .hint("leave the whole sentinel as it is, or replace all of it")
-}
-
 /// Why the lines that `hunks` add cannot be written to the file.
 pub(super) fn unwritable(path: &WorkspacePath, hunks: &[PatchHunk<'_>], error: &SpliceError) -> ToolError {
     match error {

@@ -2,8 +2,7 @@
 
 use std::{borrow::Cow, ops::Range};
 
-use confined_fs::{EntryState, Visibility, WorkspacePath};
-use structured_text::mask::cuts_sentinel;
+use confined_fs::{EntryState, WorkspacePath};
 use text_edit::{
     ContextNote, LocatedHunk, Replacement,
     patch::{FileAction, FilePatch, HunkLine, PatchHunk, PatchPath},
@@ -108,14 +107,6 @@ impl SectionApplier<'_> {
         if to == path {
             return Ok(());
         }
-        let is_masked = self.cx.workspace.visibility(&path).is_ok_and(|seen| seen == Visibility::Masked);
-        let file = self.files.get_mut(index);
-        if is_masked && file.now.as_ref().is_some_and(|now| now.is_changed) {
-            return Err(ToolError::invalid(format!(
-                "{path} has masked values, so one call cannot both change and rename it"
-            ))
-            .hint("rename it in one call, and change it in another"));
-        }
         let destination = self.files.make(self.cx, &to)?;
         let moved = self.files.get_mut(index).now.take();
         self.files.get_mut(destination).now = moved;
@@ -131,10 +122,6 @@ impl SectionApplier<'_> {
 
     fn copy(&mut self, path: &PatchPath, to: &PatchPath, hunks: &[PatchHunk<'_>]) -> Result<(), ToolError> {
         let path = existing_path(self.cx, self.files, path)?;
-        if self.cx.workspace.visibility(&path).is_ok_and(|seen| seen == Visibility::Masked) {
-            return Err(ToolError::new(Kind::Denied, format!("{path} has masked values, so a patch cannot copy it"))
-                .hint("work without the copy, or ask the user"));
-        }
         let index = self.files.open_entry(self.cx, &path, false)?;
         let to = new_path(self.cx, to)?;
         let destination = self.files.make(self.cx, &to)?;
@@ -167,7 +154,6 @@ impl SectionApplier<'_> {
         let located = text_edit::locate_hunks(text, &hunks, &mut || cx.check().is_ok());
         cx.check()?;
         let (mut replacements, mut reports, mut missed): (Vec<Replacement>, _, _) = (Vec::new(), Vec::new(), false);
-        let is_masked = cx.workspace.visibility(path).is_ok_and(|seen| seen == Visibility::Masked);
         for (index, (located, hunk)) in located.into_iter().zip(hunks.iter()).enumerate() {
             let number = index + 1;
             match located {
@@ -178,10 +164,6 @@ impl SectionApplier<'_> {
                     self.problems.add(problems::cut(path, (number, hunk)))?;
                 }
                 Ok(found) => {
-                    if is_masked && found.replacements.iter().any(|one| cuts_sentinel(text, &one.span)) {
-                        missed = true;
-                        self.problems.add(problems::cut_sentinel(path, (number, hunk)))?;
-                    }
                     if !text.contains(LOST) && found.replacements.iter().any(|one| one.text.contains(LOST)) {
                         missed = true;
                         self.problems.add(problems::lost_characters(&problems::named(path, (number, hunk))))?;

@@ -102,9 +102,6 @@ impl Answer {
     }
 }
 
-/// The note on a change of a masked file.
-pub(crate) const MASKED_CHANGE: &str = "values are masked, so a change of one alone is not in the diff";
-
 /// `text` with the notes on it, each after a semicolon. The data of an answer has the same notes.
 pub(crate) fn noted(text: String, notes: &[String]) -> String {
     notes.iter().fold(text, |text, note| text + "; " + note)

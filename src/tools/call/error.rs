@@ -349,7 +349,6 @@ impl From<AccessError> for ToolError {
                 Kind::Denied,
                 "the rules of this server deny its content; work without it, or ask the user to allow it",
             ),
-            A::Sentinel(fault) => (Kind::InvalidInput, fault.next_step()),
             A::ProtectedWrite => (
                 Kind::Denied,
                 "programs execute such files, or a person protects them, so they are written only if the configuration \

@@ -238,8 +238,7 @@ fn stale(
     now: &Snapshot,
     was: Option<&[u8]>,
 ) -> Outdated {
-    let was = was.and_then(|bytes| cx.workspace.masked(&now.path, bytes.to_vec()));
-    let was = was.and_then(|bytes| Document::decode(bytes, None).ok());
+    let was = was.and_then(|bytes| Document::decode(bytes.to_vec(), None).ok());
     let is = Document::decode(now.bytes.clone(), None).ok();
     match was.zip(is) {
         Some((was, is)) => compared(cx, asked, &now.path, message, again, (was.text(), is.text())),

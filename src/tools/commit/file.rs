@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 
 use confined_fs::{
     AccessError, AccessErrorKind, Approval, Base, Committed, Durable, FileLock, FileState, HashedBytes, NewContent,
-    PreviousFile, Revision, WorkspacePath, WritablePath, WriteGuard,
+    PreviousFile, WorkspacePath, WritablePath, WriteGuard,
 };
 use text_file::Document;
 
@@ -83,18 +83,13 @@ pub(in crate::tools) fn rewrite<R: Rewrite>(
 /// file may be what it was, is inside.
 pub(in crate::tools) fn commit_file(
     cx: &CallContext,
-    mut guard: WriteGuard<'_>,
+    guard: WriteGuard<'_>,
     tool: &'static str,
     undoable: Undoable,
     bytes: &[u8],
     approval: Approval,
 ) -> Result<Result<(Committed, Option<String>), AccessError>, ToolError> {
-    let content = match guard.new_content(bytes) {
-        Ok(content) => content,
-        Err(error) => return Ok(Err(error)),
-    };
-    // Whether a value was guessed must not be seen by what can be undone.
-    let shown_before = guard.shown_before().map(Revision::of);
+    let content = NewContent::of(bytes);
     let path = guard.path().clone();
     let begun = OnceCell::new();
     // Asked for the new revision only now: a large content was hashed while it was written.
@@ -106,19 +101,18 @@ pub(in crate::tools) fn commit_file(
     };
     let record = |committed: &Committed| {
         let Some(Begun { before, changes, pending, .. }) = begun.get() else { return };
-        let was = before.map(|(former, _)| shown_before.unwrap_or(former.revision));
+        let was = before.map(|(former, _)| former.revision);
         if *changes {
-            record_written(cx, tool, &path, was, content.shown_revision(), &committed.made);
+            record_written(cx, tool, &path, was, committed.revision, &committed.made);
         }
-        cx.session.history.restored(&path, &content);
         if *changes && before.is_none_or(|(_, usable)| usable) {
             let before = before.map(|(former, _)| former);
-            let effect = Effect::Wrote { path: path.clone(), before, after: content.state() };
+            let effect = Effect::Wrote { path: path.clone(), before, after: committed.revision };
             let change = UndoableChange { tool, effect, made: committed.made.clone() };
             cx.session.history.made(pending, change, undoable);
         }
-        let (shown, writer) = (content.shown_bytes(), Writer::Call(cx.by.as_ref(), was));
-        cx.session.ledger.record_write(&committed.path, committed.revision, Some(shown), writer);
+        let writer = Writer::Call(cx.by.as_ref(), was);
+        cx.session.ledger.record_write(&committed.path, committed.revision, Some(bytes), writer);
     };
     let committed = guard.commit_noting(&content, approval, keep, record)?;
     let Some(Begun { pending, note, .. }) = begun.into_inner() else { return Ok(committed.map(|done| (done, None))) };
@@ -147,12 +141,11 @@ impl Begun {
         content: &NewContent<'_>,
     ) -> Result<Self, ToolError> {
         let history = &cx.session.history;
-        let (after, is_masked) = (content.revision(), content.is_masked());
-        let of =
-            |former: &PreviousFile<'_>| FileState { revision: former.revision, mode: former.mode, mark: former.state };
+        let after = content.revision();
+        let of = |former: &PreviousFile<'_>| FileState { revision: former.revision, mode: former.mode };
         let was = former.as_ref().map(of);
         let (usable, note) = match former {
-            Some(former) if former.revision != after || is_masked => {
+            Some(former) if former.revision != after => {
                 let (found, kept) = match former.known {
                     Some(content) => {
                         let revision = content.revision();
@@ -169,9 +162,9 @@ impl Begun {
             }
             _ => (false, None),
         };
-        let changes = is_masked || was.is_none_or(|former| former.revision != after);
+        let changes = was.is_none_or(|former| former.revision != after);
         let (pending, note) = if changes {
-            let record = JournalRecord::new(tool, path).former(was).new_content(content.state());
+            let record = JournalRecord::new(tool, path).former(was).new_content(after);
             let (pending, unwritten) = begin(cx, vec![record]);
             (pending, note.or(unwritten))
         } else {

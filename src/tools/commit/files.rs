@@ -8,7 +8,7 @@ use std::{
 
 use confined_fs::{
     AccessError, Approval, Base, CommitError, Committed, CommittedTransaction, Durable, EntryState, FileState,
-    FormerFile, Purpose, Revision, Transaction, UnrestoredEntry, WorkspacePath, WritablePath, WriteGuard,
+    FormerFile, NewContent, Purpose, Revision, Transaction, UnrestoredEntry, WorkspacePath, WritablePath, WriteGuard,
 };
 
 use crate::session::Writer;
@@ -41,8 +41,6 @@ pub(in crate::tools) enum NewState {
         mode: u32,
         /// The file whose mode, owner and attributes a new file gets instead.
         like: Option<WorkspacePath>,
-        /// For a former content, with the values of a masked file in it: [`FileState::mark`].
-        former: Option<Revision>,
     },
     /// Nothing: removes the file with this content, the link with this target, or the directory, which must be empty at
     /// that moment. Modes are not compared.
@@ -56,7 +54,7 @@ pub(in crate::tools) enum NewState {
 /// The result of a change of many files.
 #[derive(Debug)]
 pub(in crate::tools) struct CommittedFiles {
-    /// For each change, in order, where it was made and the revision of a file's content now, as it is shown.
+    /// For each change, in order, where it was made and the revision of a file's content now.
     pub(in crate::tools) files: Vec<(WorkspacePath, Option<Revision>)>,
     /// Notes for the answer.
     pub(in crate::tools) notes: Vec<String>,
@@ -95,10 +93,9 @@ pub(in crate::tools) fn commit_files(
     approval: Approval,
 ) -> Result<CommittedFiles, ToolError> {
     // One rename is whole by itself, without an intent that is written and synced first.
-    if let [ChangeStep { target, change: NewState::Content { base, bytes, mode, like: None, former } }] = changes {
+    if let [ChangeStep { target, change: NewState::Content { base, bytes, mode, like: None } }] = changes {
         let guard =
             WriteGuard::acquire_within(&cx.workspace, target.clone(), *base, &cx.wait_limit())?.with_mode(*mode);
-        let guard = guard.with_former_content(*former);
         let (Committed { path, revision, .. }, note) = commit_file(cx, guard, tool, undoable, bytes, approval)??;
         return Ok(CommittedFiles {
             files: vec![(path, Some(revision))],
@@ -243,28 +240,23 @@ fn add<'c>(
     let path = target.path();
     let record = JournalRecord::new(tool, path);
     Ok(match change {
-        NewState::Content { base, bytes, mode, like, former } => {
-            let guard = transaction.guard(target, *base)?.with_mode(*mode);
-            let mut guard = guard.with_former_content(*former);
-            let content = Arc::new(guard.new_content(bytes)?);
-            let shown = guard.shown_before().map(Revision::of);
-            let before =
-                guard.previous().map(|old| FileState { revision: old.revision, mode: old.mode, mark: old.state });
+        NewState::Content { base, bytes, mode, like } => {
+            let mut guard = transaction.guard(target, *base)?.with_mode(*mode);
+            let content = Arc::new(NewContent::of(bytes));
+            let before = guard.previous().map(|old| FileState { revision: old.revision, mode: old.mode });
             transaction.write(guard, Arc::clone(&content), like.clone());
-            let is_unchanged =
-                before.is_some_and(|before| before.revision == content.revision()) && !content.is_masked();
-            let record = (!is_unchanged).then(|| record.former(before).new_content(content.revision()));
+            let revision = content.revision();
+            let is_unchanged = before.is_some_and(|before| before.revision == revision);
+            let record = (!is_unchanged).then(|| record.former(before).new_content(revision));
             let report = move || {
-                let revision = content.shown_revision();
-                let was = before.map(|before| shown.unwrap_or(before.revision));
+                let was = before.map(|before| before.revision);
                 let writer = Writer::Call(cx.by.as_ref(), was);
-                cx.session.ledger.record_write(path, revision, Some(content.shown_bytes()), writer);
+                cx.session.ledger.record_write(path, revision, Some(bytes), writer);
                 if is_unchanged {
                     return ((path.clone(), Some(revision)), None);
                 }
                 record_written(cx, tool, path, was, revision, &[]);
-                cx.session.history.restored(path, &content);
-                let effect = Effect::Wrote { path: path.clone(), before, after: content.state() };
+                let effect = Effect::Wrote { path: path.clone(), before, after: revision };
                 ((path.clone(), Some(revision)), Some(effect))
             };
             CheckedStep { record, report: Box::new(report) }
@@ -402,7 +394,7 @@ mod tests {
         let base = base.map_or(Base::Absent, |old| Base::Revision(Revision::of(old.as_bytes())));
         let target = cx.workspace.writable(&cx.workspace.resolve(path).unwrap()).unwrap();
         let bytes = new.as_bytes().to_vec();
-        ChangeStep { target, change: NewState::Content { base, bytes, mode: 0, like: None, former: None } }
+        ChangeStep { target, change: NewState::Content { base, bytes, mode: 0, like: None } }
     }
 
     fn entry(cx: &CallContext, path: &str) -> WritablePath {
@@ -410,7 +402,7 @@ mod tests {
     }
 
     fn node(content: &str) -> EntryState {
-        EntryState::File(FileState::new(Revision::of(content.as_bytes()), 0))
+        EntryState::from(Revision::of(content.as_bytes()))
     }
 
     fn removed(cx: &CallContext, path: &str, base: EntryState) -> ChangeStep {

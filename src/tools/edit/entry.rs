@@ -6,7 +6,7 @@ use std::ops::Range;
 use text_edit::{EditError, LinePlace, Located, Request, Strategy};
 use text_file::{Document, LineEnding, SpliceError};
 
-use confined_fs::{RevisionPrefix, WorkspacePath, WritablePath};
+use confined_fs::{RevisionPrefix, WorkspacePath};
 
 use super::{
     super::{Kind, ToolError, read::TextSource},
@@ -137,21 +137,6 @@ impl EditEntry {
 
 fn copied(edits: &[EditEntry]) -> impl Iterator<Item = &TextSource> {
     edits.iter().filter_map(|one| one.copied.as_ref())
-}
-
-/// Refuses text from a masked file for another one, which would have the placeholders as its text.
-pub(super) fn check_copied(edits: &[EditEntry], target: &WritablePath) -> Result<(), ToolError> {
-    for one in edits {
-        if let Some(source) = one.copied.as_ref().filter(|source| source.is_masked && source.real != *target.path()) {
-            let sentence =
-                format!("the values of `{}` are masked, so it cannot be copied to another file", source.named);
-            return Err(one.label(
-                ToolError::new(Kind::Denied, sentence)
-                    .hint("ask the user to copy it, or write what belongs there as new_string"),
-            ));
-        }
-    }
-    Ok(())
 }
 
 /// The copied texts, and the revision of the file that it is from.

@@ -4,13 +4,10 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use structured_text::mask::cuts_sentinel;
 use text_edit::{DiffExtent, MovedOffsets, Strategies};
 use text_file::{Document, LineEnding};
 
-use confined_fs::{
-    AccessErrorKind, Approval, Base, Revision, RevisionPrefix, Snapshot, Visibility, WorkspacePath, WritablePath,
-};
+use confined_fs::{AccessErrorKind, Approval, Base, Revision, RevisionPrefix, Snapshot, WorkspacePath, WritablePath};
 
 use crate::session::{Cost, ShownPart, Writer};
 
@@ -48,8 +45,6 @@ pub(super) struct PlannedEdit {
     /// The content that is there now; none for a new file.
     pub(super) old: Option<Document>,
     new: Document,
-    /// The new content as it is shown of a masked file.
-    shown: Option<Document>,
     pub(super) made: MadeEdits,
     /// The changed cells of a notebook, whose other text is as it was.
     pub(super) cells: Option<ChangedCells>,
@@ -157,7 +152,6 @@ impl FileEdit {
         checked: impl FnOnce(Snapshot) -> Result<Snapshot, ToolError>,
     ) -> Result<PlannedEdit, ToolError> {
         let limit = cx.settings.max_file_size;
-        entry::check_copied(&self.edits, &self.target)?;
         let now = match cx.read_to_change(&self.path) {
             Ok(now) => now,
             Err(error) if error.kind == AccessErrorKind::NotFound => return self.create(cx),
@@ -221,7 +215,7 @@ impl FileEdit {
         self.planned(cx, Base::Revision(revision), Some(old), new, made)
     }
 
-    /// `new` in the place of `old`, with what will be shown of it if the file is masked.
+    /// `new` in the place of `old`.
     fn planned(
         self: &Arc<Self>,
         cx: &CallContext,
@@ -233,16 +227,10 @@ impl FileEdit {
         self.check_count(made.counts.iter().sum())?;
         cx.check()?;
         made.notes.extend(entry::copied_notes(&self.edits));
-        let mut planned = PlannedEdit { edit: Arc::clone(self), base, old, new, shown: None, made, cells: None };
+        let mut planned = PlannedEdit { edit: Arc::clone(self), base, old, new, made, cells: None };
         let of_file = planned.old.as_ref().filter(|_| planned.mixes_endings()).map(Document::line_ending);
         planned.made.notes.extend(of_file.and_then(|of_file| entry::other_ending(&self.edits, of_file)));
         planned.cells = planned.changed_cells();
-        let was = planned.old.as_ref().map_or(&[][..], Document::bytes);
-        let shown = cx.workspace.check_sentinels(&self.target, was, planned.bytes());
-        let shown = shown.map_err(|error| self.label(error.into()))?;
-        let refused = || ToolError::invalid(format!("{} would not be text after this change", self.path));
-        let shown = shown.map(|bytes| Document::decode(bytes, None)).transpose();
-        planned.shown = shown.map_err(|_| self.label(refused().hint("check new_string")))?;
         Ok(planned)
     }
 
@@ -264,7 +252,6 @@ impl FileEdit {
         now: FileNow<'_>,
         entries: impl Iterator<Item = (&'e EditEntry, Option<&'e NowLines>)>,
     ) -> Result<MadeEdits, ToolError> {
-        let is_masked = cx.workspace.visibility(&self.path).is_ok_and(|seen| seen == Visibility::Masked);
         let mut all = MadeEdits::default();
         let mut moved = MovedOffsets::default();
         for (one, lines) in entries {
@@ -280,12 +267,6 @@ impl FileEdit {
                 if is_only { error } else { error.hint("none of the edits was applied") }
             })?;
             let spans: Vec<_> = places.spans.iter().map(|(span, new)| (span.clone(), new.as_str())).collect();
-            if is_masked && spans.iter().any(|(span, _)| cuts_sentinel(document.text(), span)) {
-                return Err(one.label(
-                    ToolError::invalid("old_string begins or ends within a `<secret:…>`, which is one value")
-                        .hint("put the whole sentinel into old_string, or no part of it"),
-                ));
-            }
             // Several edits can multiply one another; the file's own size is checked at the end. Text takes
             // at most twice the room of its bytes in any encoding.
             let grown = spans.iter().map(|(span, new)| new.len().saturating_sub(span.len())).sum::<usize>();
@@ -364,19 +345,9 @@ impl PlannedEdit {
         self.cells.as_ref().map_or_else(|| self.file_text(), |cells| &cells.new)
     }
 
-    /// The text of the whole file as it will be shown.
+    /// The text of the whole file as it will be.
     pub(super) fn file_text(&self) -> &str {
-        self.shown.as_ref().unwrap_or(&self.new).text()
-    }
-
-    /// Whether the values of the file are masked.
-    pub(super) fn is_masked(&self) -> bool {
-        self.shown.is_some()
-    }
-
-    /// The bytes that will be there, as far as they are shown.
-    pub(super) fn shown_bytes(&self) -> &[u8] {
-        self.shown.as_ref().unwrap_or(&self.new).bytes()
+        self.new.text()
     }
 
     /// Whether its line endings are mixed, and were not before.
@@ -419,7 +390,7 @@ impl PlannedEdit {
     /// Its change on the disk.
     pub(super) fn change(&self) -> ChangeStep {
         let bytes = self.bytes().to_vec();
-        let change = NewState::Content { base: self.base, bytes, mode: 0, like: None, former: None };
+        let change = NewState::Content { base: self.base, bytes, mode: 0, like: None };
         ChangeStep { target: self.edit.target.clone(), change }
     }
 }

@@ -17,7 +17,7 @@ use crate::session::ShownPart;
 use super::{
     super::{
         Answer, AnswerBudget, CallContext, ReadBeforeWrite,
-        answer::{MASKED_CHANGE, count, fitted, noted},
+        answer::{count, fitted, noted},
         answer_budget::fair_share,
         commit::Rewrite as _,
         fence::fenced,
@@ -132,7 +132,6 @@ impl PlannedEdit {
         let mut notes: Vec<String> = assumed.collect();
         notes.extend(self.made.notes.iter().cloned());
         notes.extend(self.given_layout());
-        notes.extend(self.is_masked().then(|| MASKED_CHANGE.to_owned()));
         if let Some(cells) = &self.cells {
             let numbers: Vec<usize> = cells.numbers.iter().copied().collect();
             notes.insert(0, format!("in {}", cells::cells(&numbers)));
@@ -307,7 +306,7 @@ impl<'p> FileReport<'p> {
         let (path, real) = (&file.edit.path, file.real());
         let change = ChangedText { path, real, old: file.old.as_ref().map(Document::text), new: file.file_text() };
         let introduced = if is_dry_run { IntroducedProblems::default() } else { IntroducedProblems::by(cx, &change) };
-        let revision = written.unwrap_or_else(|| Revision::of(file.shown_bytes()));
+        let revision = written.unwrap_or_else(|| Revision::of(file.bytes()));
         let diff_name = shown_diff::diff_name(path);
         let diff = text_edit::unified_diff(&diff_name, file.old_text(), file.new_text(), shown_diff::BRIEF);
         Self { file, notes: file.notes(name), diff, revision, introduced, is_dry_run }

@@ -2,7 +2,7 @@
 
 use std::{fmt::Write as _, time::UNIX_EPOCH};
 
-use confined_fs::{Entry, FileKind, Root, Stat, Visibility, WorkspacePath, stop::StopReason};
+use confined_fs::{Entry, FileKind, Root, Stat, WorkspacePath, stop::StopReason};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_with::skip_serializing_none;
@@ -207,10 +207,8 @@ impl<'a> Printer<'a> {
         }
         self.columns(item, &listed);
         // A directory has no content that policy could hide.
-        let is_directory = item.entry.kind() == FileKind::Directory;
-        let visibility = if is_directory { Visibility::Open } else { item.entry.visibility() };
-        listed.protected = visibility == Visibility::Denied;
-        self.text.push_str(mark(visibility));
+        listed.protected = item.entry.kind() != FileKind::Directory && item.entry.is_secret();
+        self.text.push_str(mark(listed.protected));
         self.entries.push(listed);
         if !self.gauge.fits(&self.text) {
             return false;
@@ -407,13 +405,9 @@ pub(crate) struct ListingFacts {
     pub(super) timed_out: bool,
 }
 
-/// The mark after the name of a file whose content is not open.
-pub(super) fn mark(visibility: Visibility) -> &'static str {
-    match visibility {
-        Visibility::Open => "",
-        Visibility::Masked => " [masked]",
-        Visibility::Denied => " [protected]",
-    }
+/// The mark after the name of a file whose content is denied.
+pub(super) fn mark(protected: bool) -> &'static str {
+    if protected { " [protected]" } else { "" }
 }
 
 /// When the content last changed, in UTC and without fractions: `2026-11-22T09:46:37Z`.

@@ -10,7 +10,7 @@ use std::{
 };
 
 use confined_fs::{
-    AccessError, AccessErrorKind, Entry, FileKind, Ignored, LimitsHit, ShownStats, Stat, WalkOptions, WorkspacePath,
+    AccessError, AccessErrorKind, Entry, FileKind, Ignored, LimitsHit, Stat, StatCache, WalkOptions, WorkspacePath,
     stop::{StopReason, StopSignal},
 };
 use schemars::JsonSchema;
@@ -61,7 +61,12 @@ pub(super) struct Tree {
 struct Names<'c> {
     cx: &'c CallContext,
     directories: DirectoryNames<'c>,
-    stats: ShownStats,
+    stats: StatCache,
+}
+
+/// Stats an entry; where its directory cannot be opened for itself, as with too many open files, by its path.
+fn stat_of(stats: &mut StatCache, entry: &Entry) -> Option<Stat> {
+    stats.stat(entry).or_else(|_| entry.stat()).ok()
 }
 
 impl ListRequest {
@@ -70,11 +75,8 @@ impl ListRequest {
     /// # Errors
     /// When `start` cannot be listed, or the call was cancelled.
     pub(super) fn tree(&self, cx: &CallContext, start: &WorkspacePath) -> Result<Tree, ToolError> {
-        let mut names = Names {
-            cx,
-            directories: cx.path_index.directory_names(&cx.workspace, start),
-            stats: cx.workspace.shown_stats(),
-        };
+        let mut names =
+            Names { cx, directories: cx.path_index.directory_names(&cx.workspace, start), stats: StatCache::default() };
         let top = self
             .list(&mut names, start, self.offset, self.limit)
             .map_err(|error| ToolError::access(&cx.workspace, error))?;
@@ -175,7 +177,7 @@ impl ListRequest {
             let stat = match self.sort {
                 _ if is_walked => self.needs_stat(entry.kind()).then(|| entry.stat().ok()).flatten(),
                 Sort::Name => None,
-                Sort::Modified | Sort::Size => stats.stat(&entry),
+                Sort::Modified | Sort::Size => stat_of(stats, &entry),
             };
             items.push(Item { entry, stat, state: State::Leaf });
             // A directory may have millions of entries.
@@ -188,7 +190,7 @@ impl ListRequest {
         items.drain(..skip.min(items.len()));
         if source == PathSource::Index && self.sort == Sort::Name {
             for item in items.iter_mut().filter(|item| self.needs_stat(item.entry.kind())) {
-                item.stat = stats.stat(&item.entry);
+                item.stat = stat_of(stats, &item.entry);
             }
         }
         // An index knows how many there are, and not each of them.
@@ -413,7 +415,7 @@ impl Totals {
         let options = WalkOptions { ignored, max_depth: None, directories: true, symlinks: false };
         let stop = cx.stop.with_earlier_deadline(MAX_TOTALS_TIME.min(cx.stop.limit() / 2));
         let (mut visited, mut last) = (0_usize, None);
-        let mut stats = cx.workspace.shown_stats();
+        let mut stats = StatCache::default();
         // Of the names of one directory in a row.
         let (mut directory, mut sum) = (PathBuf::new(), Total::default());
         let walked = cx.path_index.directory_names(&cx.workspace, start).walk_all(&options, &mut |name| {
@@ -435,7 +437,7 @@ impl Totals {
                 let known = if let SearchEntry::Walked(entry) = name {
                     entry.stat().ok()
                 } else {
-                    stats.stat(&name.into_entry())
+                    stat_of(&mut stats, &name.into_entry())
                 };
                 sum.bytes = sum.bytes.saturating_add(known.map_or(0, |known| known.size));
             }

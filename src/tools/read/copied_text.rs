@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use confined_fs::{Revision, Snapshot, Visibility, WorkspacePath};
+use confined_fs::{Revision, Snapshot, WorkspacePath};
 use source_outline::{definitions, may_have_definitions};
 use text_file::{Document, LineEnding, encode, lines};
 
@@ -29,8 +29,6 @@ pub(in crate::tools) struct TextSource {
     /// Where the file truly is.
     pub(in crate::tools) real: WorkspacePath,
     pub(in crate::tools) revision: Revision,
-    /// Whether its values are masked.
-    pub(in crate::tools) is_masked: bool,
     /// The line endings of the text.
     pub(in crate::tools) line_ending: LineEnding,
 }
@@ -73,9 +71,8 @@ impl CopiedText {
             )
             .hint("copy lines without such bytes (read shows them as \u{fffd}), or pass the text as new_string"));
         }
-        let is_masked = cx.workspace.visibility(&path).is_ok_and(|seen| seen == Visibility::Masked);
         let (line_ending, named) = (LineEnding::of(&text), from.to_owned());
-        let source = TextSource { named, real: file.path, revision: file.revision, is_masked, line_ending };
+        let source = TextSource { named, real: file.path, revision: file.revision, line_ending };
         Ok(Self { text, source })
     }
 }

@@ -1,6 +1,6 @@
 //! Opening the file that is read: its format, and the errors that its content can make.
 
-use confined_fs::{AccessError, AccessErrorKind, OpenFile, WorkspacePath};
+use confined_fs::{AccessError, AccessErrorKind, OpenFile, SecretNames, WorkspacePath};
 use encoding_rs::Encoding;
 use image_view::ImageInfo;
 use text_file::DecodeError;
@@ -30,6 +30,8 @@ pub(super) enum OpenedEntry {
     File(Source),
     /// With the error for those who want a file.
     Directory(ToolError),
+    /// A secret file of which the names are shown, with the refusal for those who want its content.
+    Names(SecretNames, ToolError),
 }
 
 /// Opens what is at a path.
@@ -37,6 +39,13 @@ pub(super) fn open(cx: &CallContext, path: &WorkspacePath) -> Result<OpenedEntry
     let file = match cx.workspace.open_file(path) {
         Err(error) if error.kind == AccessErrorKind::IsDirectory => {
             return Ok(OpenedEntry::Directory(ToolError::access(&cx.workspace, error)));
+        }
+        Err(error) if error.kind == AccessErrorKind::Secret => {
+            let refusal = ToolError::access(&cx.workspace, error);
+            return match cx.workspace.secret_names(path) {
+                Some(names) => Ok(OpenedEntry::Names(names, refusal)),
+                None => Err(refusal),
+            };
         }
         opened => opened.map_err(|error| ToolError::access(&cx.workspace, error))?,
     };

@@ -201,9 +201,7 @@ impl Base {
             (Some(revision), None) if revision == now => Self::Same,
             (Some(revision), None) => {
                 let seen = ledger.content_of(path, |one| one == revision).map(|content| content.to_vec());
-                // Masked if the file is by now: it may have been open to other callers, or at another time.
-                let former = seen.or_else(|| cx.session.history.content(revision));
-                former.and_then(|bytes| cx.workspace.masked(path, bytes)).map_or(Self::Unknown, Self::Former)
+                seen.or_else(|| cx.session.history.content(revision)).map_or(Self::Unknown, Self::Former)
             }
             (None, None) => Self::Unknown,
         }

@@ -28,10 +28,6 @@ use super::{
     window::{LineTotals, Window, WindowBounds},
 };
 
-/// The note on a file whose values are masked.
-const MASKED: &str =
-    "(`<secret:NAME>` masks a value: an edit or write that keeps it keeps the value, anything else is a new value)";
-
 /// Reads the requested part of a text file. The file counts as seen, unless it changed meanwhile or is too large to be
 /// hashed.
 pub(super) fn read_text(cx: &CallContext, request: &FileRequest, mut source: Source) -> Result<Section, ToolError> {
@@ -63,8 +59,7 @@ pub(super) fn read_text(cx: &CallContext, request: &FileRequest, mut source: Sou
         pending
     };
     let section = changes.unwrap_or_else(|| page.section(source.path().clone(), request));
-    let closing = if source.file.is_masked() { format!("{}\n{MASKED}", section.closing) } else { section.closing };
-    Ok(Section { closing, record: Some(Box::new(record)), ..section })
+    Ok(Section { record: Some(Box::new(record)), ..section })
 }
 
 /// Bytes kept free for the names of definitions that a cut leaves out: five lines of at most 100 characters.
@@ -317,7 +312,7 @@ pub(in crate::tools) fn describe(
 ) -> Result<(Content, Option<Revision>), ToolError> {
     let mut source = match open(cx, path)? {
         OpenedEntry::File(source) => source,
-        OpenedEntry::Directory(error) => return Err(error),
+        OpenedEntry::Directory(error) | OpenedEntry::Names(_, error) => return Err(error),
     };
     // The detection of an encoding sees more of a small file than its head.
     let encoding = if source.whole {

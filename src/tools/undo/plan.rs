@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fmt::Write as _};
 
-use confined_fs::{Approval, Base, EntryState, FileKind, FileState, Revision, Visibility, WorkspacePath};
+use confined_fs::{Approval, Base, EntryState, FileKind, FileState, Revision, WorkspacePath};
 use schemars::JsonSchema;
 use serde::Serialize;
 use source_outline::problems::Problem;
@@ -174,35 +174,30 @@ impl UndoPlan {
         former: FileState,
         over: bool,
     ) -> Result<Option<(ChangeStep, String)>, ToolError> {
-        // Of a masked file, that it is there already would tell that a value was guessed, or that two are equal.
-        let is_masked = cx.workspace.visibility(path).is_ok_and(|seen| seen == Visibility::Masked);
-        if over && !is_masked && DiskOfCall(cx).holds(path, former.revision) {
+        if over && DiskOfCall(cx).holds(path, former.revision) {
             return Ok(None);
         }
+        // Before anything is shown: a file may have become a secret.
+        let target = commit::writable(cx, path, ChangedPart::Content)?;
         let bytes = cx.session.history.content(former.revision).ok_or_else(|| path.not_stored())?;
-        let shown = cx.workspace.masked(path, bytes.clone());
         let (base, now) = if over {
             let now = cx.read_to_change(path)?;
             self.is_destructive = true;
             let _ = writeln!(self.effect, "over {}", now.revision);
-            let base = cx.workspace.masked_state(path)?.unwrap_or(now.revision);
-            (Base::Revision(base), Some(now.bytes))
+            (Base::Revision(now.revision), Some(now.bytes))
         } else {
             (Base::Absent, None)
         };
-        let rev = shown.as_ref().map_or_else(String::new, |shown| format!(", rev {}", Revision::of(shown).short()));
-        // Of a masked file the size that is shown counts.
-        let [held, size] = [&now, &shown].map(|bytes| bytes.as_ref().map_or(0, Vec::len) as u64);
+        let [held, size] = [now.as_ref().map_or(0, Vec::len), bytes.len()].map(|size| size as u64);
         self.pay(Cost { files: u64::from(!over), ..Cost::of_bytes(path.root(), held, size) });
         if self.cost.bytes > MOST_BYTES {
             let message = format!("more than {MOST_BYTES} bytes would be brought back in one call");
             return Err(ToolError::new(Kind::TooLarge, message).hint("go back in parts: pass path as well"));
         }
-        self.compare(cx, path, now, shown);
-        let target = commit::writable(cx, path, ChangedPart::Content)?;
-        let change = NewState::Content { base, bytes, mode: former.mode, like: None, former: Some(former.mark) };
+        self.compare(cx, path, now, Some(bytes.clone()));
+        let change = NewState::Content { base, bytes, mode: former.mode, like: None };
         let word = if over { "restore" } else { "bring back" };
-        Ok(Some((ChangeStep { target, change }, format!("{word} {path}{rev}"))))
+        Ok(Some((ChangeStep { target, change }, format!("{word} {path}, rev {}", former.revision.short()))))
     }
 
     /// Looks at a path for the state that must still be there at the commit.

@@ -344,10 +344,10 @@ impl<'p> UndoPlanner<'p> {
     }
 
     /// Whether the file that would be there would be what a change left.
-    fn holds(&self, path: &WorkspacePath, state: Revision) -> bool {
+    fn holds(&self, path: &WorkspacePath, revision: Revision) -> bool {
         match self.tree.node(path) {
-            VirtualNode::Kept(former) => former.mark == state,
-            VirtualNode::OnDisk(path) => self.view.holds(&path, state),
+            VirtualNode::Kept(former) => former.revision == revision,
+            VirtualNode::OnDisk(path) => self.view.holds(&path, revision),
             _ => false,
         }
     }

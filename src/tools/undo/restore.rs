@@ -106,15 +106,14 @@ pub(crate) fn restore(cx: &CallContext, path: &str, revision: Option<&str>) -> R
                 let target = cx.workspace.writable(&real)?;
                 let base = current.map_or(Base::Absent, Base::Revision);
                 let guard = WriteGuard::acquire(&cx.workspace, target, base)?;
-                let guard = guard.with_mode(record.mode.unwrap_or(0)).with_former_content(old);
+                let guard = guard.with_mode(record.mode.unwrap_or(0));
                 let approval = Approval::by_policy();
                 let now = now.map(|now| now.bytes);
-                let shown = cx.workspace.masked(&real, bytes.clone());
-                let diff = shown_diff::diff(&real, now.clone(), shown.clone());
+                let diff = shown_diff::diff(&real, now.clone(), Some(bytes.clone()));
                 let diff = TruncatedDiff::of(&diff, 0, shown_diff::DIFF_LINES, shown_diff::room(cx, &real)).with_note();
                 let (_, note) = commit::commit_file(cx, guard, "restore", Undoable::No, &bytes, approval)??;
                 let notes = Vec::from_iter(note);
-                let problems = problems(cx, &real, now, shown.unwrap_or_default());
+                let problems = problems(cx, &real, now, bytes);
                 return Ok(format!("{}\n\n{diff}{problems}", noted(format!("Restored {real} to {old}"), &notes)));
             }
             _ => {}

@@ -36,8 +36,6 @@ pub(super) fn check(cx: &CallContext, effect: &Effect) -> Result<RevertPlan, Too
         Effect::Wrote { path, before, after } => {
             let now = unchanged_file(cx, path, *after)?;
             let old = before.map(|former| kept_content(cx, path, former.revision)).transpose()?;
-            // Of a masked file the size that is shown counts: the quota's refusal and the audit have the number.
-            let old = old.map(|old| cx.workspace.masked(path, old).unwrap_or_default());
             let size = old.as_ref().map_or(0, Vec::len) as u64;
             cost = Cost::of_bytes(path.root(), now.len() as u64, size);
             shown_diff::diff(path, Some(now), old)
@@ -133,8 +131,7 @@ fn revert_effect(cx: &CallContext, effect: &Effect, undoable: Undoable, approval
             let bytes = kept_content(cx, path, former.revision)?;
             let target = cx.workspace.writable(path)?;
             let guard = WriteGuard::acquire_within(&cx.workspace, target, Base::Revision(*after), &cx.wait_limit())
-                .map_err(|error| not_as_left(path, error))?
-                .with_former_content(former.mark);
+                .map_err(|error| not_as_left(path, error))?;
             commit::commit_file(cx, guard, "undo", undoable, &bytes, approval)??;
             Ok(())
         }
@@ -233,11 +230,11 @@ fn move_back(
 ) -> Result<(), ToolError> {
     let new = cx.workspace.writable_entry(to)?;
     let old = old_place(cx, from, &new)?;
-    if let Some(FileState { revision, mode, mark: former }) = replaced {
+    if let Some(FileState { revision, mode }) = replaced {
         let bytes = kept_content(cx, to, revision)?;
         unchanged_tree(cx, &new, &old, mark)?;
         let base = commit::state_now(cx, &new)?.ok_or_else(|| changed_since(to, ""))?;
-        let content = NewState::Content { base: Base::Absent, bytes, mode, like: None, former: Some(former) };
+        let content = NewState::Content { base: Base::Absent, bytes, mode, like: None };
         let changes = [
             ChangeStep { target: new.clone(), change: NewState::Moved { to: old, base } },
             ChangeStep { target: new, change: content },
@@ -251,13 +248,12 @@ fn move_back(
     moved.map(drop).map_err(|error| not_created(from, error))
 }
 
-/// The file's bytes as they are shown, if it is what the change left.
+/// The file's bytes, if it is what the change left.
 fn unchanged_file(cx: &CallContext, path: &WorkspacePath, after: Revision) -> Result<Vec<u8>, ToolError> {
     let now = cx.workspace.read(path, cx.settings.max_file_size).map_err(|error| not_as_left(path, error))?;
-    let is_unchanged = now.revision == after || cx.workspace.masked_state(path).is_ok_and(|state| state == Some(after));
     // The caller's own later change is not the one that would be lost.
     let by = || Some(read_before_write::by(cx, path, (None, now.revision), ",")).filter(|by| by != ", by you");
-    if is_unchanged { Ok(now.bytes) } else { Err(changed_since(path, &by().unwrap_or_default())) }
+    if now.revision == after { Ok(now.bytes) } else { Err(changed_since(path, &by().unwrap_or_default())) }
 }
 
 fn unchanged_tree(

@@ -267,9 +267,7 @@ fn effects(workspace: &Workspace, records: &[&JournalRecord]) -> Vec<Effect> {
 
 fn former(record: &JournalRecord) -> Option<FileState> {
     // No set-user-ID bit comes from a file that others may write.
-    let former = FileState::new(record.old_revision()?, record.mode.unwrap_or(0) & 0o777);
-    let state = record.state.as_ref().and_then(|state| state.parse().ok());
-    Some(FileState { mark: state.unwrap_or(former.mark), ..former })
+    Some(FileState { revision: record.old_revision()?, mode: record.mode.unwrap_or(0) & 0o777 })
 }
 
 /// The path of a record, which may have been printed under another name of its root.

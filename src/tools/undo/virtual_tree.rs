@@ -354,10 +354,7 @@ impl DiskOfCall<'_> {
 
     /// The metadata of the entry at a path, links not followed; `None` where nothing is.
     pub(super) fn stat(self, path: &WorkspacePath) -> Option<Stat> {
-        // Not as an entry, which a masked file is not.
-        let content = || self.0.workspace.writable(path).ok().filter(|target| target.path() == path);
-        let target = self.entry(path).or_else(content)?;
-        self.0.workspace.entry_stat(&target).ok().flatten()
+        self.0.workspace.entry_stat(&self.entry(path)?).ok().flatten()
     }
 
     /// The kind of entry at a path, links not followed; `None` where nothing is.
@@ -386,15 +383,14 @@ impl DiskOfCall<'_> {
         }
     }
 
-    /// Whether the file there has this content, or is in the state with this mark where it is masked.
-    pub(super) fn holds(self, path: &WorkspacePath, state: Revision) -> bool {
+    /// Whether the file there has this content.
+    pub(super) fn holds(self, path: &WorkspacePath, revision: Revision) -> bool {
         let hashed = || -> io::Result<bool> {
             let mut file = self.0.workspace.open_file(path).map_err(io::Error::other)?;
-            Ok(Revision::of_reader(&mut file)? == state)
+            Ok(Revision::of_reader(&mut file)? == revision)
         };
-        self.kind(path) == Some(FileKind::File)
-            // What cannot be read is not known to be what the change left, and so is left alone.
-            && (self.0.workspace.masked_state(path).is_ok_and(|now| now == Some(state)) || hashed().unwrap_or(false))
+        // What cannot be read is not known to be what the change left, and so is left alone.
+        self.kind(path) == Some(FileKind::File) && hashed().unwrap_or(false)
     }
 
     /// Whether a content is still kept.

@@ -5,15 +5,13 @@ use text_file::{Document, EncodingLabel, LineEnding, SpliceError, is_document_na
 
 use confined_fs::{Base, Revision, Snapshot, WorkspacePath};
 
-use super::super::{ToolError, answer::MASKED_CHANGE, read_before_write};
+use super::super::{ToolError, read_before_write};
 
 /// The bytes that would be written.
 pub(super) struct NewContent {
     /// The state that must still be there.
     pub(super) base: Base,
     pub(super) bytes: Vec<u8>,
-    /// The bytes as they are shown, if the file is masked.
-    pub(super) shown: Option<Vec<u8>>,
     /// The content that is replaced, where it is text.
     pub(super) old: Option<Document>,
     /// Bytes that are there now, text or not.
@@ -42,19 +40,7 @@ pub(super) struct Appended {
 impl NewContent {
     fn of(bytes: Vec<u8>, encoding: &'static Encoding) -> Self {
         let base = Base::Absent;
-        Self { base, bytes, shown: None, old: None, old_bytes: 0, encoding, appended: None, notes: Vec::new() }
-    }
-
-    /// With what is shown of it, if the file is masked, and a note on that.
-    pub(super) fn shown_as(mut self, shown: Option<Vec<u8>>) -> Self {
-        let is_masked = shown.is_some() && self.old.is_some();
-        self.notes.extend(is_masked.then(|| MASKED_CHANGE.to_owned()));
-        Self { shown, ..self }
-    }
-
-    /// The bytes as they are shown.
-    pub(super) fn shown_bytes(&self) -> &[u8] {
-        self.shown.as_ref().unwrap_or(&self.bytes)
+        Self { base, bytes, old: None, old_bytes: 0, encoding, appended: None, notes: Vec::new() }
     }
 }
 

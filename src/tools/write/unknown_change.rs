@@ -47,8 +47,7 @@ pub(super) fn check(
     let unknown = unknown_since(&known, (now.bytes(), revision), new);
     let Some(base) = unknown.first() else { return Ok(()) };
     let text = |at: &usize| {
-        // Masked if the file is by now.
-        let was = cx.workspace.masked(real, known.seen[*at].content.as_ref()?.to_vec())?;
+        let was = known.seen[*at].content.as_ref()?.to_vec();
         Document::decode(was, None).ok().filter(|was| was.text() != now.text())
     };
     let Some(was) = text(base) else { return Ok(()) };

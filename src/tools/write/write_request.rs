@@ -136,7 +136,7 @@ impl WriteRequest {
             (self.mode, self.expected, planned.base, planned.old.as_ref())
         {
             let path = (&self.path, self.target.path());
-            unknown_change::check(cx, path, (now, revision), planned.shown_bytes())?;
+            unknown_change::check(cx, path, (now, revision), &planned.bytes)?;
         }
         Ok(planned)
     }
@@ -188,15 +188,13 @@ impl WriteRequest {
         self.within(cx, Base::Absent, created(&self.content, self.encoding)?)
     }
 
-    /// The plan, if its file is not too large and its sentinels are those of the file.
+    /// The plan, if its file is not too large.
     fn within(&self, cx: &CallContext, base: Base, planned: NewContent) -> Result<NewContent, ToolError> {
         let (size, limit) = (planned.bytes.len() as u64, cx.settings.max_file_size);
         if size > limit {
             return Err(ToolError::would_grow(&self.path, size, limit));
         }
-        let old = planned.old.as_ref().map_or(&[][..], Document::bytes);
-        let shown = cx.workspace.check_sentinels(&self.target, old, &planned.bytes)?;
-        Ok(NewContent { base, ..planned.shown_as(shown) })
+        Ok(NewContent { base, ..planned })
     }
 }
 

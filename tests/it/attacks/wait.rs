@@ -6,11 +6,7 @@ use std::{fs, path::Path, time::Duration};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::{
-    Barrier, Case, DENIED, Expect, case,
-    patterns::costly_regexes,
-    world::{CANARY, SECRET, World},
-};
+use super::{Barrier, Case, DENIED, Expect, case, patterns::costly_regexes, world::CANARY};
 use crate::{
     process::Process,
     program::{CHECK_OPENS, NO_EVENTS},
@@ -291,32 +287,6 @@ fn hidden_names_are_as_if_nothing_were_there() {
         assert!(!answer.to_string().contains("hidden"), "{answer}");
         assert!(answer.to_string().contains("new: more"), "{answer}");
     });
-}
-
-#[test]
-fn masked_secret_shows_no_value_as_it_grows() {
-    for barrier in BARRIERS {
-        if cfg!(windows) && barrier != Barrier::All {
-            continue;
-        }
-        let mut world = World::with(barrier, &["--secrets", "mask"]);
-        let path = world.path("root/.env");
-        for pattern in ["SECRET", "of-the", "TOKEN=S", "inside$", "."] {
-            let arguments = json!({ "path": "app/.env", "pattern": pattern, "offset": 0, "timeout": 0 });
-            let answer = world.process().ask("tools/call", &json!({ "name": "wait", "arguments": arguments }));
-            assert!(!answer.to_string().contains(SECRET), "{answer}");
-        }
-        let arguments = json!({ "path": "app/.env", "until": "changes", "timeout": 20 });
-        let meta = json!({ "progressToken": "begun" });
-        let params = json!({ "name": "wait", "arguments": arguments, "_meta": meta });
-        let id = world.process().send("tools/call", &params);
-        let mut message = world.process().next().expect("a message");
-        fs::write(&path, format!("TOKEN={SECRET}\nMORE={SECRET}\n")).expect("a file");
-        while message["id"] != id {
-            message = world.process().next().expect("an answer");
-        }
-        assert!(!message.to_string().contains(SECRET), "{message}");
-    }
 }
 
 #[test]

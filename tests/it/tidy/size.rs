@@ -11,18 +11,18 @@ use super::{Source, crates, none, root, sources};
 /// Product lines that a crate may have. More is a decision: a commit that raises a number says what it is paid for with.
 const MAX_LINES: &[(&str, usize)] = &[
     ("crates/beneath", 1_379),
-    ("crates/confined-fs", 13_100),
+    ("crates/confined-fs", 12_740),
     ("crates/image-view", 900),
     ("crates/lsp-check", 1_513),
     ("crates/office-text", 2_388),
     ("crates/pdf-text", 2_739),
     ("crates/self-sandbox", 1_320),
     ("crates/source-outline", 3_490),
-    ("crates/structured-text", 1_960),
+    ("crates/structured-text", 1_160),
     ("crates/text-edit", 6_053),
     ("crates/text-file", 1_080),
     ("crates/tree-search", 7_220),
-    ("src", 30_400),
+    ("src", 30_280),
 ];
 
 /// Modules that a folder may have; a file and the folder of its name count once.

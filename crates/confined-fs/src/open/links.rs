@@ -14,7 +14,6 @@ use std::{collections::VecDeque, io, sync::Arc};
 use beneath::lexical::{MAX_LINKS, base_of, push_front, strip_base};
 use beneath::{FileKind, OpenFor};
 
-use super::masked_file::{Visibility, visibility};
 use crate::{AccessError, AccessErrorKind, AtPath as _, Dir, Root, Roots, WorkspacePath};
 
 /// Where an asked path leads, and by which names.
@@ -47,11 +46,6 @@ impl Location {
     /// Whether policy denies its content, by any of its names.
     pub(crate) fn secret(&self) -> bool {
         self.names().any(WorkspacePath::secret)
-    }
-
-    /// How much tools see of the content there.
-    pub(crate) fn visibility(&self) -> Visibility {
-        visibility(self.names())
     }
 
     /// A path below it whose names come from a listing, each as the deepest root has it.

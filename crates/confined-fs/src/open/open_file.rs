@@ -9,17 +9,13 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 
 use beneath::Stat;
-use structured_text::mask::MaskFormat;
 
-use crate::{AccessError, Revision, WorkspacePath};
-
-use super::masked_file::MaskedFile;
+use crate::{Revision, WorkspacePath};
 
 /// Bytes that [`FileStart`] compares at either end.
 const COMPARED: u64 = 16 << 10;
 
-/// A regular file opened beneath its root, for reading. What it gives of a masked file is the masked form: the only one
-/// that leaves this layer.
+/// A regular file opened beneath its root, for reading.
 #[derive(Debug)]
 pub struct OpenFile {
     file: File,
@@ -27,35 +23,12 @@ pub struct OpenFile {
     /// Where that is another one.
     real: Option<WorkspacePath>,
     stat: Stat,
-    masked: Option<Box<MaskedFile>>,
 }
 
 impl OpenFile {
-    /// `file` at the real path `real`, or `asked` where that is the real one; masked if policy says so.
-    ///
-    /// # Errors
-    /// `Secret` where it must be masked and cannot be.
-    pub(crate) fn new(
-        file: File,
-        asked: WorkspacePath,
-        real: Option<WorkspacePath>,
-        stat: Stat,
-        mask: Option<MaskFormat>,
-    ) -> Result<Self, AccessError> {
-        let Some(format) = mask else { return Ok(Self { file, asked, real, stat, masked: None }) };
-        let masked = MaskedFile::of(&file, &asked, stat, format)?;
-        let stat = masked.stat();
-        Ok(Self { file, asked, real, stat, masked: Some(Box::new(masked)) })
-    }
-
-    /// Whether its values are masked.
-    pub fn is_masked(&self) -> bool {
-        self.masked.is_some()
-    }
-
-    /// The mark of its state, where it is masked.
-    pub(crate) fn masked_state(&self) -> Option<Revision> {
-        self.masked.as_ref().map(|masked| masked.state)
+    /// `file` at the real path `real`, or `asked` where that is the real one.
+    pub(crate) fn new(file: File, asked: WorkspacePath, real: Option<WorkspacePath>, stat: Stat) -> Self {
+        Self { file, asked, real, stat }
     }
 
     /// The path that was asked for.
@@ -80,11 +53,7 @@ impl OpenFile {
 
     /// Its stat now, by the same handle.
     pub fn restat(&self) -> io::Result<Stat> {
-        let stat = beneath::file_stat(&self.file)?;
-        Ok(match &self.masked {
-            None => stat,
-            Some(masked) => masked.stat_now(&stat),
-        })
+        beneath::file_stat(&self.file)
     }
 
     /// Whether more than half of it is holes, which read as NULs: none of it is read for that.
@@ -102,11 +71,7 @@ impl OpenFile {
 
     /// Where its data begins, at `at` or after it: what comes before that is a hole. Its end where only a hole follows.
     pub fn next_data(&self, at: u64) -> u64 {
-        if self.is_masked() {
-            at
-        } else {
-            beneath::next_data(&self.file, at, self.stat.size).clamp(at, self.stat.size.max(at))
-        }
+        beneath::next_data(&self.file, at, self.stat.size).clamp(at, self.stat.size.max(at))
     }
 
     /// Appends up to `limit` bytes from the current position to `buf`. True when the file ended
@@ -130,26 +95,20 @@ impl OpenFile {
 
 impl io::Read for OpenFile {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        match &mut self.masked {
-            None => self.file.read(buf),
-            Some(masked) => masked.content.read(buf),
-        }
+        self.file.read(buf)
     }
 }
 
 impl io::Seek for OpenFile {
     fn seek(&mut self, position: SeekFrom) -> io::Result<u64> {
-        match &mut self.masked {
-            None => self.file.seek(position),
-            Some(masked) => masked.content.seek(position),
-        }
+        self.file.seek(position)
     }
 }
 
 /// A whole file as it was at one moment.
 #[derive(Debug)]
 pub struct Snapshot {
-    /// Its bytes, unchanged; of a masked file, its masked form.
+    /// Its bytes, unchanged.
     pub bytes: Vec<u8>,
     /// The hash of `bytes`.
     pub revision: Revision,

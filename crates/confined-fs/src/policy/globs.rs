@@ -194,8 +194,8 @@ pub enum Secrets {
     /// Nothing: neither their text nor what is in it.
     #[default]
     Deny,
-    /// Their names and structure, with a sentinel for each value; nothing of what cannot be masked with certainty.
-    Mask,
+    /// The names in a file that is nothing but a list of names with values; nothing of any other file, and no value.
+    Names,
 }
 
 impl PolicyRules {

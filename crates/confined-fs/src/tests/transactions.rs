@@ -11,7 +11,7 @@ use std::process::Command;
 
 use super::super::EntryState;
 use super::super::transaction::{CommitError, Transaction};
-use super::super::{Access, Approval, Base, Revision, StateDir, WaitLimit, Workspace, WritablePath};
+use super::super::{Access, Approval, Base, NewContent, Revision, StateDir, WaitLimit, Workspace, WritablePath};
 
 /// Says to a started test what to do, and where.
 const DO: &str = "_ROOTBOUND_TRANSACTION_TEST";
@@ -66,9 +66,8 @@ fn change(workspace: &Workspace) -> Result<(), CommitError> {
     let mut transaction = Transaction::acquire(workspace, &entries, &leaving, WaitLimit::default())?;
     for ((path, base), content) in written.iter().zip(bases).zip(&contents) {
         let base = base.map_or(Base::Absent, |old| Base::Revision(Revision::of(old.as_bytes())));
-        let mut guard = transaction.guard(path, base)?;
-        let content = guard.new_content(content.as_bytes())?.into();
-        transaction.write(guard, content, None);
+        let guard = transaction.guard(path, base)?;
+        transaction.write(guard, NewContent::of(content.as_bytes()).into(), None);
     }
     for (from, to, content) in &moved {
         transaction.move_to(from, to, is(content))?;

@@ -15,7 +15,7 @@ use super::roll_back::{self, UnrestoredEntry};
 use super::{io_error, publish, steps::Steps};
 use crate::{
     AccessError, AccessErrorKind, Location, Shared, StateDir, WaitLimit, Workspace, WorkspacePath, WritablePath,
-    write::{EntryLocks, WriteScope},
+    write::EntryLocks,
 };
 
 /// How long another process that is recovering is waited for.
@@ -210,8 +210,7 @@ fn complete(shared: &Shared, own: OwnIntent, steps: &Steps<'_>) -> std::io::Resu
 fn all_allowed(shared: &Shared, steps: &Steps<'_>) -> bool {
     let is_allowed = |path: &WorkspacePath| {
         // Below a nested root its rules count, which may be stricter than those of the root that the intent names.
-        shared.roots.deepest(path) == *path
-            && WritablePath::new(path, Location::direct(path.clone()), WriteScope::Content).is_ok()
+        shared.roots.deepest(path) == *path && WritablePath::new(path, Location::direct(path.clone())).is_ok()
     };
     steps.paths().all(is_allowed)
 }

@@ -29,21 +29,12 @@ pub struct FileState {
     pub revision: Revision,
     /// Permission bits; 0 where the system has none.
     pub mode: u32,
-    /// Identifies the content for comparisons: of a masked file the mark of its state, else `revision`.
-    pub mark: Revision,
-}
-
-impl FileState {
-    /// A file that is not masked.
-    pub fn new(revision: Revision, mode: u32) -> Self {
-        Self { revision, mode, mark: revision }
-    }
 }
 
 impl From<Revision> for EntryState {
     /// A file with this content, whatever its rights.
     fn from(revision: Revision) -> Self {
-        Self::File(FileState::new(revision, 0))
+        Self::File(FileState { revision, mode: 0 })
     }
 }
 

@@ -51,7 +51,7 @@ impl Node {
     /// Its state, for a file with its `content`; `None` for a special file, and for a file without one.
     pub fn state(&self, content: Option<Revision>) -> Option<EntryState> {
         Some(match self {
-            Self::File(stat) => EntryState::File(FileState::new(content?, stat.permissions())),
+            Self::File(stat) => EntryState::File(FileState { revision: content?, mode: stat.permissions() }),
             Self::Directory(stat) => EntryState::Directory { mode: stat.permissions() },
             Self::Link(target) => EntryState::Link(target.clone()),
             Self::Other(_) => return None,

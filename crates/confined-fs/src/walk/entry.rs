@@ -3,7 +3,7 @@
 //! Of many entries in path order, [`SiblingCache`] opens those of one directory through its descriptor. An open from the
 //! root resolves each name on the way, and all threads of a search count the references of the root while they do. One name
 //! from its directory's descriptor, links refused (`O_NOFOLLOW`), saves both. [`StatCache`] opens each directory once for
-//! all stats in a row; [`ShownStats`] are those that tools show.
+//! all stats in a row.
 //!
 //! # Limits
 //! The directory is reached from the root for each run of entries, and is held for that run alone. One that is moved out
@@ -16,10 +16,9 @@ use std::{borrow::Cow, ffi::OsStr};
 
 use beneath::{Failure, FileKind, OpenFor, Stat};
 
-use crate::open::{mask_or_open, regular, visibility};
+use crate::open::{readable, regular};
 use crate::{
-    AccessError, AtPath as _, Dir, DirectoryStack, Location, OpenFile, Root, Shared, Visibility, Workspace,
-    WorkspacePath, links, split_path,
+    AccessError, AtPath as _, Dir, DirectoryStack, Location, OpenFile, Root, Shared, WorkspacePath, links, split_path,
 };
 
 /// Where a walk began: as asked, and where that truly is.
@@ -120,16 +119,9 @@ impl Entry {
         self.depth
     }
 
-    /// Stats the entry itself, links not followed. A masked file is as long as what is shown.
+    /// Stats the entry itself, links not followed.
     pub fn stat(&self) -> Result<Stat, AccessError> {
         let real = self.real();
-        if self.kind == FileKind::File
-            && real.root().policy().masks
-            && self.visibility() == Visibility::Masked
-            && let Ok(file) = self.open()
-        {
-            return Ok(file.stat().clone());
-        }
         let answer = match (self.dir.upgrade(), real.file_name()) {
             (Some(dir), Some(name)) => dir.child_stat(name).map_err(Failure::Io),
             _ => real.root().dir.stat_beneath(real.relative()),
@@ -148,7 +140,7 @@ impl Entry {
         let real = self.real();
         // Before the open: with many secrets about, a search should not touch one.
         let aliases: Vec<_> = self.aliases().collect();
-        let mask = mask_or_open(std::iter::once(&*real).chain(&aliases), &self.path)?;
+        std::iter::once(&*real).chain(&aliases).try_for_each(|name| readable(name, &self.path))?;
         // From the root, not from the directory that the walk has open: one that was moved out of the root meanwhile
         // must not be read any more.
         let known = siblings.parent(&real).and_then(|(dir, name)| dir.child_file(name).ok());
@@ -157,14 +149,13 @@ impl Entry {
         let stat = beneath::file_stat(&file).at(&self.path)?;
         regular(&stat, &self.path)?;
         let real = if let Cow::Owned(real) = real { Some(real) } else { None };
-        OpenFile::new(file, self.path, real, stat, mask)
+        Ok(OpenFile::new(file, self.path, real, stat))
     }
 
     /// Stats the file that an open would open now; `None` where only [`Self::open`] can say.
     pub fn stat_to_read(&self, siblings: &mut SiblingCache) -> Option<Stat> {
         let real = self.real();
-        let aliases: Vec<_> = self.aliases().collect();
-        if self.kind != FileKind::File || visibility(std::iter::once(&*real).chain(&aliases)) != Visibility::Open {
+        if self.kind != FileKind::File || self.is_secret() {
             return None;
         }
         let known = siblings.parent(&real).and_then(|(dir, name)| dir.child_stat(name).ok());
@@ -181,14 +172,10 @@ impl Entry {
         (!target.hidden()).then_some(target.real)
     }
 
-    /// The part of its content, or of that of its target, that tools see.
-    pub fn visibility(&self) -> Visibility {
-        let mut names = vec![self.real().into_owned()];
-        names.extend(self.aliases());
-        if self.kind == FileKind::Symlink {
-            names.extend(self.target().iter().flat_map(Location::names).cloned());
-        }
-        visibility(&names)
+    /// Whether policy denies its content, or that of its target.
+    pub fn is_secret(&self) -> bool {
+        let is_target_secret = || self.kind == FileKind::Symlink && self.target().is_some_and(|target| target.secret());
+        self.real().secret() || self.aliases().any(|alias| alias.secret()) || is_target_secret()
     }
 
     /// Where a link leads, by the names that the walk was started with.
@@ -300,31 +287,5 @@ impl StatCache {
             stack.enter(name).at(entry.path())?;
         }
         stack.dir().at(entry.path())?.child_stat(name).at(entry.path())
-    }
-}
-
-/// Stats through the directory of the last entry. A masked file is as long as what is shown.
-#[derive(Debug)]
-pub struct ShownStats {
-    /// Whether there are masked files.
-    masks: bool,
-    stats: StatCache,
-}
-
-impl Workspace {
-    /// For stats of its entries.
-    pub fn shown_stats(&self) -> ShownStats {
-        let masks = self.roots().iter().any(|root| root.policy().masks);
-        ShownStats { masks, stats: StatCache::default() }
-    }
-}
-
-impl ShownStats {
-    /// As [`Entry::stat`]; `None` where that fails.
-    pub fn stat(&mut self, entry: &Entry) -> Option<Stat> {
-        let is_masked = self.masks && entry.kind() == FileKind::File && entry.visibility() == Visibility::Masked;
-        // Where the directory cannot be opened for itself, as with too many open files, the path may still do.
-        let known = if is_masked { None } else { self.stats.stat(entry).ok() };
-        known.or_else(|| entry.stat().ok())
     }
 }

@@ -19,8 +19,8 @@ use beneath::{FileKind, OpenFor, Stat};
 use crate::walk::ignores::{EXCLUDE, GIT, GITIGNORE, IGNORE, LocatedDir, holds_marker};
 use crate::walk::{RuleSource, Visitor, walk};
 use crate::{
-    AccessError, Dir, DirectoryStack, Entry, Ignored, Revision, Root, Shared, StatFacts, Visibility, WalkOptions,
-    Workspace, WorkspacePath,
+    AccessError, Dir, DirectoryStack, Entry, Ignored, Revision, Root, Shared, StatFacts, WalkOptions, Workspace,
+    WorkspacePath,
 };
 
 /// Directories one below the other of which the names are kept.
@@ -172,7 +172,7 @@ impl ListTree {
         let parent = &mut self.listing.directories[parent as usize];
         match text {
             // The names of what policy hides are not written down.
-            Some(text) if self.keeps_hidden || entry.visibility() == Visibility::Open => {
+            Some(text) if self.keeps_hidden || !entry.is_secret() => {
                 parent.names.push(NameInTree { text, kind, ignored, below });
             }
             _ => parent.incomplete = true,

@@ -3,10 +3,9 @@
 use std::{ffi::OsStr, io, sync::Arc};
 
 use beneath::OpenFor;
-use structured_text::mask::MaskFormat;
 
 use crate::disk_rules::repository;
-use crate::open::{changeable, mask_or_open, readable};
+use crate::open::{changeable, readable};
 use crate::{Access, AccessError, AccessErrorKind, AtPath as _, Location, Shared, Verdict, WorkspacePath};
 
 use super::is_reserved;
@@ -22,23 +21,12 @@ pub struct WritablePath {
     real: WorkspacePath,
     /// Its other names (see `links::Location`).
     aliases: Arc<[WorkspacePath]>,
-    scope: WriteScope,
-}
-
-/// The part of an entry that a change needs the right to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum WriteScope {
-    /// The content of a file, which may be masked.
-    Content,
-    /// The entry, with all that is in it: a masked file is not moved, copied or deleted, since its bytes would be in a
-    /// place where nothing masks them.
-    Entry,
 }
 
 impl WritablePath {
     /// Where `way` leads, if that may be written.
-    pub(crate) fn new(asked: &WorkspacePath, way: Location, scope: WriteScope) -> Result<Self, AccessError> {
-        let path = Self { asked: asked.clone(), real: way.real, aliases: way.aliases.into(), scope };
+    pub(crate) fn new(asked: &WorkspacePath, way: Location) -> Result<Self, AccessError> {
+        let path = Self { asked: asked.clone(), real: way.real, aliases: way.aliases.into() };
         allowed(&path)?;
         Ok(path)
     }
@@ -55,11 +43,6 @@ impl WritablePath {
     /// Where it truly is, after links inside the roots.
     pub fn path(&self) -> &WorkspacePath {
         &self.real
-    }
-
-    /// How its content is masked; `None` where it is open.
-    pub(crate) fn mask(&self) -> Result<Option<MaskFormat>, AccessError> {
-        mask_or_open(self.names(), &self.asked)
     }
 
     /// The path as it was asked for.
@@ -80,7 +63,7 @@ impl WritablePath {
 /// Finds where a path leads, for [`Workspace::writable`](crate::Workspace::writable).
 pub(crate) fn writable(shared: &Arc<Shared>, asked: &WorkspacePath) -> Result<WritablePath, AccessError> {
     let way = shared.locate(asked).map_err(|error| without_hidden(shared, asked, error))?;
-    WritablePath::new(asked, way, WriteScope::Content)
+    WritablePath::new(asked, way)
 }
 
 /// The directory of an entry that may still be changed, and its name there. The rights are asked again, as they may have
@@ -133,10 +116,7 @@ pub(crate) fn allowed(path: &WritablePath) -> Result<(), AccessError> {
     if let Some(rule) = repository::why_refused(real).at(asked)? {
         return Err(AccessError::by_rule(AccessErrorKind::ProtectedWrite, asked, &rule));
     }
-    match path.scope {
-        WriteScope::Content => path.mask().map(drop),
-        WriteScope::Entry => path.names().try_for_each(|name| readable(name, asked)),
-    }
+    path.names().try_for_each(|name| readable(name, asked))
 }
 
 /// Whether a directory is there now. Not opened otherwise: a check asks for few system calls.

@@ -4,15 +4,14 @@ use std::io::{self, Seek as _};
 use std::{cell::RefCell, convert::Infallible, ffi::OsStr, fs::File, sync::Arc, thread};
 
 use beneath::Stat;
-use structured_text::mask::MaskedText;
 
-use super::content::{ExpectedContent, has_content, may_hold_sentinel, refuse_new_sentinel};
+use super::content::{ExpectedContent, has_content};
 use super::new_directories::new_holder;
 use super::writable_path::not_named;
 use super::{Approval, Base, EntryLocks, HashedBytes, NewContent, NewDirectory, Temporary, WaitLimit, WritablePath};
 use crate::limits::IfThere as _;
 use crate::open::regular;
-use crate::{AccessError, AccessErrorKind, AtPath as _, Dir, Revision, Shared, Workspace, WorkspacePath, masked_file};
+use crate::{AccessError, AccessErrorKind, AtPath as _, Dir, Revision, Shared, Workspace, WorkspacePath};
 
 /// Bytes of new content from which on it is hashed beside its way to the disk: 1 MB takes 0.45 ms, a thread 0.03.
 const HASHED_ASIDE: usize = 256 << 10;
@@ -22,7 +21,7 @@ const HASHED_ASIDE: usize = 256 << 10;
 pub struct Committed {
     /// Whether the file is new.
     pub created: bool,
-    /// The revision of its content now, as it is shown.
+    /// The revision of its content now.
     pub revision: Revision,
     /// Where it truly is.
     pub path: WorkspacePath,
@@ -64,8 +63,8 @@ impl FileLock {
     }
 
     /// As [`Self::guard`], of a path that will be free when the file comes: what is there now goes in the same transaction.
-    pub(crate) fn guard_of_freed(&self) -> Result<WriteGuard<'static>, AccessError> {
-        Ok(self.guard_over_old(None, self.path.mask()?.map(MaskedText::empty)))
+    pub(crate) fn guard_of_freed(&self) -> WriteGuard<'static> {
+        self.guard_over_old(None)
     }
 
     /// As [`Self::guard`], for a file that must hold just that, which saves hashing what is there.
@@ -77,10 +76,8 @@ impl FileLock {
     fn checked<'b>(&self, base: Option<ExpectedContent<'b>>) -> Result<WriteGuard<'b>, AccessError> {
         let (path, asked) = (self.path.path(), self.path.asked());
         let stale = || AccessError::new(AccessErrorKind::Stale, asked);
-        let mask = self.path.mask()?;
-        let mut masked = mask.map(MaskedText::empty);
         let Some(file) = path.root().dir.file_beneath(path.relative()).if_there().at(asked)? else {
-            return if base.is_none() { Ok(self.guard_over_old(None, masked)) } else { Err(stale()) };
+            return if base.is_none() { Ok(self.guard_over_old(None)) } else { Err(stale()) };
         };
         let stat = beneath::file_stat(&file).at(asked)?;
         regular(&stat, asked)?;
@@ -88,30 +85,15 @@ impl FileLock {
         if stat.is_marked_read_only() {
             return Err(AccessError::new(AccessErrorKind::MarkedReadOnly, asked));
         }
-        let old = if let Some(format) = mask {
-            let (text, real, stat) = masked_file::read(&file, asked, stat, format)?;
-            let is_in_state = || masked_file::state(Revision::of(&real), &stat) == expected.revision();
-            if !expected.is_of(&real, text.bytes()) && !is_in_state() {
-                return Err(stale());
-            }
-            masked = Some(text);
-            (file, stat, ExpectedContent::Revision(Revision::of(&real)))
-        } else {
-            if !expected.is_in(&file).at(asked)? {
-                return Err(stale());
-            }
-            (file, stat, expected)
-        };
-        Ok(self.guard_over_old(Some(old), masked))
+        if !expected.is_in(&file).at(asked)? {
+            return Err(stale());
+        }
+        Ok(self.guard_over_old(Some((file, stat, expected))))
     }
 
-    fn guard_over_old<'b>(
-        &self,
-        old: Option<(File, Stat, ExpectedContent<'b>)>,
-        masked: Option<MaskedText>,
-    ) -> WriteGuard<'b> {
+    fn guard_over_old<'b>(&self, old: Option<(File, Stat, ExpectedContent<'b>)>) -> WriteGuard<'b> {
         let (shared, locks) = (Arc::clone(&self.shared), Arc::clone(&self.held));
-        WriteGuard { shared, path: self.path.clone(), old, masked, former: None, mode: None, locks }
+        WriteGuard { shared, path: self.path.clone(), old, mode: None, locks }
     }
 }
 
@@ -121,10 +103,6 @@ pub struct WriteGuard<'b> {
     path: WritablePath,
     /// The file to be replaced, still open, and what it was when its content was checked.
     old: Option<(File, Stat, ExpectedContent<'b>)>,
-    /// The masked text of the file, with its values.
-    masked: Option<MaskedText>,
-    /// For a former content, which is written as it is, sentinels or not: the mark of the state that the file had.
-    former: Option<Revision>,
     /// Permission bits of a new file; none for what the umask gives.
     mode: Option<u32>,
     locks: Arc<EntryLocks>,
@@ -134,14 +112,12 @@ pub struct WriteGuard<'b> {
 pub struct PreviousFile<'g> {
     /// Its content, from the beginning.
     pub content: &'g mut dyn io::Read,
-    /// Its length in bytes, when it was checked; that of a masked file at most.
+    /// Its length in bytes, when it was checked.
     pub size: u64,
     /// Its permission bits; 0 where the system has none.
     pub mode: u32,
     /// The revision of its content, when it was checked.
     pub revision: Revision,
-    /// The same, or the mark of its state where it is masked.
-    pub state: Revision,
     /// The content itself, where the guard was given it and found the file to hold it.
     pub known: Option<HashedBytes<'g>>,
 }
@@ -187,11 +163,9 @@ impl WriteGuard<'_> {
         };
         Some(PreviousFile {
             content: file,
-            // Whether it can be kept must not depend on its values.
-            size: self.masked.as_ref().map_or(stat.size, MaskedText::bound),
+            size: stat.size,
             mode: stat.permissions(),
             revision: checked.revision(),
-            state: self.masked.as_ref().map_or(checked.revision(), |_| masked_file::state(checked.revision(), stat)),
             known,
         })
     }
@@ -204,44 +178,11 @@ impl WriteGuard<'_> {
         self
     }
 
-    /// Commits the content that the file had at this state, with its values; `None` for a new content.
-    #[must_use]
-    pub fn with_former_content(mut self, state: impl Into<Option<Revision>>) -> Self {
-        self.former = state.into();
-        self
-    }
-
-    /// The shown bytes of the file that is replaced, where it is masked.
-    pub fn shown_before(&self) -> Option<&[u8]> {
-        self.masked.as_ref().map(MaskedText::bytes)
-    }
-
-    /// The content that a commit of `bytes` writes: in a masked file with the values instead of their sentinels.
-    ///
-    /// # Errors
-    /// `Sentinel` for one that is not put back.
-    pub fn new_content<'n>(&mut self, bytes: &'n [u8]) -> Result<NewContent<'n>, AccessError> {
-        match &self.masked {
-            Some(masked) if self.former.is_some() => Ok(NewContent::former(bytes, masked, self.former)),
-            Some(masked) => NewContent::restored(bytes, masked, self.path.asked()),
-            None => {
-                if self.former.is_none() && may_hold_sentinel(&self.shared, bytes) {
-                    let mut old = Vec::new();
-                    if let Some(previous) = self.previous() {
-                        previous.content.read_to_end(&mut old).at(self.path.asked())?;
-                    }
-                    refuse_new_sentinel(&old, bytes, self.path.asked())?;
-                }
-                Ok(NewContent::plain(bytes))
-            }
-        }
-    }
-
     /// Makes `bytes` the file's content. Missing directories are made; mode, owner, ACL and user
     /// attributes of a replaced file are kept, set-user-id and set-group-id are not. On an error
     /// nothing has changed.
-    pub fn commit(mut self, bytes: &[u8], approval: Approval) -> Result<Committed, AccessError> {
-        let content = self.new_content(bytes)?;
+    pub fn commit(self, bytes: &[u8], approval: Approval) -> Result<Committed, AccessError> {
+        let content = NewContent::of(bytes);
         let committed = self.commit_noting(&content, approval, |_| Ok::<_, Infallible>(()), |_| {});
         committed.unwrap_or_else(|never| match never {})
     }
@@ -280,7 +221,7 @@ impl WriteGuard<'_> {
             // there for every process already, so a failure undoes nothing.
             let _ = dir.sync();
             let path = path.path().clone();
-            let committed = Committed { created, revision: content.shown_revision(), path, made };
+            let committed = Committed { created, revision: content.revision(), path, made };
             note(&committed);
             committed
         }))
@@ -291,7 +232,7 @@ impl WriteGuard<'_> {
         let old = self.old.as_ref().map(|(file, stat, _)| (file, stat));
         let mut temporary = Temporary::create_like(dir, old.map(|(_, stat)| stat)).at(self.path.asked())?;
         let filled = thread::scope(|scope| {
-            if content.real().len() >= HASHED_ASIDE {
+            if content.bytes().len() >= HASHED_ASIDE {
                 // Where there is no thread for it, the content is hashed when the revision is asked for.
                 let _ = thread::Builder::new().spawn_scoped(scope, || content.revision());
             }
@@ -331,17 +272,13 @@ pub(crate) fn fill(
     like: Option<(&File, &Stat)>,
     mode: Option<u32>,
 ) -> io::Result<()> {
-    beneath::write_all(temporary.file(), content.real())?;
+    beneath::write_all(temporary.file(), content.bytes())?;
     if let Some((file, stat)) = like {
         beneath::carry_attributes(file, stat, temporary.file())?;
     } else if let Some(mode) = mode {
         beneath::set_mode(temporary.file(), mode)?;
     }
-    beneath::sync_data(temporary.file())?;
-    if content.is_masked() {
-        content.written(&beneath::file_stat(temporary.file())?);
-    }
-    Ok(())
+    beneath::sync_data(temporary.file())
 }
 
 // Closing a replaced file after the answer.

@@ -16,7 +16,7 @@ use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Duration, Instant, SystemTime};
 use std::{io, sync::atomic::Ordering, thread};
 
-use confined_fs::{Entry, FileKind, StatCache, Unwatchable, Visibility, Watcher, Workspace, WorkspacePath};
+use confined_fs::{Entry, FileKind, StatCache, Unwatchable, Watcher, Workspace, WorkspacePath};
 use self_sandbox::{Priority, lower_priority};
 
 use super::root_index::{SettledTimes, TICK, changed_files, filter_memory, slot_of};
@@ -358,10 +358,8 @@ fn take_in(index: &PathIndex, root: &WorkspacePath, mounts: u64, files: Vec<Read
 /// Reads a file for the filter. `None` when it should be looked at another time.
 fn read(entry: &Entry, settled: SettledTimes) -> Option<(ReadContent, Option<KnownStat>)> {
     let always = Some((Err(KnownContent::AlwaysSearch), None));
-    match entry.visibility() {
-        Visibility::Denied => return Some((Err(KnownContent::Secret), None)),
-        Visibility::Masked => return always,
-        Visibility::Open => {}
+    if entry.is_secret() {
+        return Some((Err(KnownContent::Secret), None));
     }
     let Ok(mut file) = entry.open() else { return always };
     let stat = file.stat().clone();
@@ -459,8 +457,7 @@ fn contents(list: &PathList, device: u64) -> IndexContents {
     let mut stats = StatCache::default();
     for item in list.items.iter().filter(|item| item.kind == FileKind::File && !item.mounted) {
         let is_kept = match &item.content {
-            // That of a masked file says nothing, and its name is not stored.
-            KnownContent::AlwaysSearch => item.entry().visibility() == Visibility::Open,
+            KnownContent::AlwaysSearch => !item.entry().is_secret(),
             KnownContent::Filtered(..) | KnownContent::Binary(_) => item.is_settled(),
             KnownContent::Unread | KnownContent::Secret => false,
         };

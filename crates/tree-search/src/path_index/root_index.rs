@@ -9,8 +9,8 @@ use std::time::{Duration, Instant, SystemTime};
 use std::{collections::BTreeSet, ffi::OsStr, ops::Range};
 
 use confined_fs::{
-    AccessErrorKind, Changes, FileKind, StatCache, StatFacts, Unwatchable, Visibility, WatchedEntry, Watcher,
-    WorkspacePath, path_order,
+    AccessErrorKind, Changes, FileKind, StatCache, StatFacts, Unwatchable, WatchedEntry, Watcher, WorkspacePath,
+    path_order,
 };
 
 use super::path_list::{AddedPath, PathList};
@@ -344,7 +344,7 @@ fn take_over(stored: &Arc<StoredIndex>, list: &mut PathList, memory: usize) -> O
     for (at, item) in list.items.iter().enumerate().filter(|(_, item)| item.is_unread()) {
         let Some(file) = cursor.file(item.relative) else { continue };
         let is_known = matches!(file.content, KnownContent::Filtered(..) | KnownContent::Binary(_));
-        if !is_known || item.entry().visibility() != Visibility::Open {
+        if !is_known || item.entry().is_secret() {
             continue;
         }
         let Ok(stat) = stats.stat(&item.entry()) else { continue };

@@ -6,8 +6,7 @@
 use std::{ops::ControlFlow, path::Path, sync::Arc, time::SystemTime};
 
 use confined_fs::{
-    AccessError, AccessErrorKind, Entry, FileKind, Ignored, Visibility, WalkOptions, WalkReport, Workspace,
-    WorkspacePath,
+    AccessError, AccessErrorKind, Entry, FileKind, Ignored, WalkOptions, WalkReport, Workspace, WorkspacePath,
 };
 
 use super::{IndexSnapshot, IndexedPath, PathIndex, PathRun, PathSummary};
@@ -86,11 +85,11 @@ impl SearchEntry<'_> {
         }
     }
 
-    /// The part of its content that tools see.
-    pub fn visibility(&self) -> Visibility {
+    /// Whether policy denies its content.
+    pub fn is_secret(&self) -> bool {
         match self {
-            Self::Walked(entry) => entry.visibility(),
-            Self::Indexed(item) => item.entry().visibility(),
+            Self::Walked(entry) => entry.is_secret(),
+            Self::Indexed(item) => item.entry().is_secret(),
         }
     }
 

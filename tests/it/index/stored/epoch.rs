@@ -104,7 +104,7 @@ impl Epochs {
     fn perhaps_other_policy(&mut self) {
         if self.comparison.is_ours() && self.chance(15) {
             let options: &[&[&str]] =
-                &[&[], &["--deny", "*.md"], &["--hide", "src/deep"], &["--secrets", "mask"], &["--ignore", "*.c"]];
+                &[&[], &["--deny", "*.md"], &["--hide", "src/deep"], &["--secrets", "names"], &["--ignore", "*.c"]];
             let options = options[self.below(options.len())];
             self.log(&format!("options {options:?}"));
             self.comparison.processes().set_options(options);
