@@ -30,7 +30,7 @@ pub enum NamesFormat {
 }
 
 /// Bytes of the largest file that is read.
-pub const MAX_BYTES: usize = 64 << 10;
+pub const MAX_BYTES: usize = 1 << 20;
 /// Bytes of the longest name.
 const MAX_NAME: usize = 64;
 
@@ -365,7 +365,7 @@ mod tests {
     #[test]
     fn hostile_texts_end_soon() {
         for piece in ["[", "{", "{\"A\":", "A: ", "- ", "? ", "&a ", "A=", "A = [", "\"", "'\n", "%", "!!", "|\n"] {
-            let text = piece.repeat(super::MAX_BYTES / piece.len());
+            let text = piece.repeat((64 << 10) / piece.len());
             for format in [Lines, Json, Toml, Yaml] {
                 names(format, text.as_bytes());
             }
