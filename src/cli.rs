@@ -1,4 +1,4 @@
-//! The commands of the command line: `exec` and `stage` are here with what all of them print through, `call` has `tools`
+//! The commands of the command line: `exec` is here with what all of them print through, `call` has `tools`
 //! as well, and `document` the manual page and the completions.
 //!
 //! They print human-readable text and return the exit code. The work is done by the layers below.
@@ -20,11 +20,7 @@ use std::{
 use confined_fs::escape_controls;
 use indicatif::{ProgressBar, ProgressFinish};
 
-use crate::{
-    config::{ExecRequest, StageCommand},
-    server::Services,
-    tools::{ToolError, staged},
-};
+use crate::{config::ExecRequest, tools::ToolError};
 
 pub use call::{call, tools};
 pub use doctor::{StartReport, doctor};
@@ -44,17 +40,6 @@ pub fn exec(request: ExecRequest) -> ExitCode {
         Ok(code) => ExitCode::from(code),
         Err(failure) => fail(&line(&failure.reason), failure.code),
     }
-}
-
-/// Prints what is staged with `--stage` as a diff, makes it on the disk, or drops it.
-pub fn stage(services: &Services, command: &StageCommand) -> ExitCode {
-    report(match command {
-        StageCommand::Diff => staged::diff(&services.workspace),
-        StageCommand::Apply { paths, skip_conflicts } => {
-            with_bar("applying", |_| staged::apply(&services.context(TIME_LIMIT), paths, *skip_conflicts))
-        }
-        StageCommand::Discard { paths } => staged::discard(&services.workspace, paths),
-    })
 }
 
 /// A person waits for a command and can press Ctrl-C.

@@ -45,7 +45,7 @@ pub(in crate::config) use requests::GUIDE_CLIENTS;
 pub(crate) use requests::SETUP_CLIENTS;
 pub use requests::{
     Action, CallRequest, DiffRequest, Document, GuideClient, GuidePart, GuideRequest, HistoryCommand, IndexRequest,
-    IndexTask, ListRequest, RestoreRequest, SetupRequest, StageCommand,
+    IndexTask, ListRequest, RestoreRequest, SetupRequest,
 };
 
 /// The configuration: the work, and its options.
@@ -63,8 +63,6 @@ pub struct Config {
     pub confine: Confine,
     /// The folder for what outlives the process; `None` keeps that in memory.
     pub state: Option<PathBuf>,
-    /// Whether changes go to a layer in the state folder.
-    pub stage: bool,
     /// How much of the former content of files is kept.
     pub history: HistoryLimits,
     /// The index that searches keep between calls.
@@ -106,7 +104,6 @@ impl Default for Config {
             workspace: confined_fs::WorkspaceOptions { agent_rules: true, ..confined_fs::WorkspaceOptions::default() },
             confine: Confine::Auto,
             state: None,
-            stage: false,
             history: HistoryLimits::default(),
             index: IndexMode::default(),
             index_size: 256 << 20,

@@ -86,7 +86,6 @@ fn start(config: &Config) -> Result<ExitCode, StartError> {
         Action::Call(request) => cli::call(server(config)?, &config.selection, request),
         Action::Tools { json } => cli::tools(server(config)?, *json),
         Action::History(command) => cli::history(&assemble(config)?.0, command),
-        Action::Stage(command) => cli::stage(&assemble(config)?.0, command),
         Action::Index(request) => match request.task {
             IndexTask::Clear => cli::clear_indexes(config, request),
             IndexTask::Build => cli::build_indexes(config, &assemble(config)?.0, request.json),
@@ -158,7 +157,6 @@ struct OpenedPaths {
 fn open(config: &Config) -> Result<OpenedPaths, StartError> {
     let problem = |why| StartError::Problems(vec![why]);
     let mut complaints = Vec::new();
-    // First, as the layers of staged changes are in it.
     let state = open_state(config, &mut complaints);
     let base = Workspace::open(&config.roots, config.workspace.clone()).map_err(StartError::Problems)?;
     for warning in config.warnings.iter().chain(&base.warnings) {
@@ -194,8 +192,17 @@ fn confine(config: &Config, opened: &OpenedPaths) -> Result<ConfineReport, Start
 /// Assembles the services from what is open.
 fn services(config: &Config, opened: OpenedPaths, confinement: ConfineReport) -> Assembled {
     let OpenedPaths { state, base, complaints, watch_limit, language_servers, .. } = opened;
-    let report =
-        StartReport { confinement, complaints, state: state.is_some(), agent_files: base.agent_files, watch_limit };
+    let report = StartReport {
+        confinement,
+        complaints,
+        state: state.is_some(),
+        unapplied_layers: match (&state, &config.action) {
+            (Some(state), Action::Doctor) => state.unapplied_layers(),
+            _ => Vec::new(),
+        },
+        agent_files: base.agent_files,
+        watch_limit,
+    };
     let label = &config.audit.label;
     let audit = opened.audit.map(|log| Arc::new(Audit::new(log, label.clone(), config.audit.required)));
     let events = opened.events.map(|sink| EVENTS.get_or_init(|| Arc::new(EventLog::new(sink, label.clone()))));

@@ -17,7 +17,6 @@ mod move_path;
 mod present;
 mod read;
 mod resources;
-pub(crate) mod staged;
 #[cfg(all(test, unix))]
 mod tests;
 pub(crate) mod undo;

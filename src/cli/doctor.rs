@@ -4,8 +4,8 @@
 
 use std::{
     fmt::{Display, Write as _},
+    path::PathBuf,
     process::ExitCode,
-    time::SystemTime,
 };
 
 use confined_fs::{AgentFile, PolicyRules, Root, Secrets, Unwatchable, escape_controls};
@@ -16,7 +16,7 @@ use tree_search::{IndexMode, PathIndex};
 use crate::{
     config::{Config, Role},
     server::{Confirm, Services},
-    tools::{AnswerBudget, ReadBeforeWrite, answer::count},
+    tools::{AnswerBudget, ReadBeforeWrite},
 };
 
 use super::{index, print};
@@ -30,6 +30,8 @@ pub struct StartReport {
     pub complaints: Vec<String>,
     /// Whether the state folder can be used.
     pub state: bool,
+    /// [`confined_fs::StateDir::unapplied_layers`], for this report alone.
+    pub unapplied_layers: Vec<PathBuf>,
     /// The rule files for agents, with their rules as written.
     pub agent_files: Vec<AgentFile>,
     /// How many directories the user may watch in total, if the system limits it.
@@ -49,7 +51,6 @@ pub fn doctor(config: &Config, services: &Services, start: &StartReport) -> Exit
     indexes(&mut out, config, services, start);
     language_servers(&mut out, config, services);
     records(&mut out, config, start);
-    staged(&mut out, config, services);
     out.heading = "remarks";
     for remark in &config.warnings {
         out.line(format_args!("- {remark}"));
@@ -312,7 +313,16 @@ fn language_servers(out: &mut Report, config: &Config, services: &Services) {
 
 fn records(out: &mut Report, config: &Config, start: &StartReport) {
     match (&config.state, start.state) {
-        (Some(path), true) => out.head("state", path.display()),
+        (Some(path), true) => {
+            out.head("state", path.display());
+            for layer in &start.unapplied_layers {
+                out.line(format_args!(
+                    "changes that an earlier version staged may not have been applied: {} (new contents in upper, deleted \
+                     paths in record)",
+                    path.join(layer).display()
+                ));
+            }
+        }
         (Some(path), false) => out.head("state", format_args!("in memory only: {} cannot be used", path.display())),
         (None, _) => out.head("state", "in memory only"),
     }
@@ -326,28 +336,5 @@ fn records(out: &mut Report, config: &Config, start: &StartReport) {
     match &config.audit.file {
         Some(file) => out.head("audit", format_args!("{}{required}", file.display())),
         None => out.head("audit", "none"),
-    }
-}
-
-/// The layers of `--stage`.
-fn staged(out: &mut Report, config: &Config, services: &Services) {
-    let Some(stage) = &config.workspace.stage else { return };
-    out.head(
-        "changes",
-        format_args!("staged, up to {} in each layer, until `rootbound stage apply`", exact_size(stage.most_bytes)),
-    );
-    for (root, size) in services.workspace.layer_sizes() {
-        let age = size.oldest.and_then(|oldest| SystemTime::now().duration_since(oldest).ok());
-        match age {
-            Some(age) => {
-                let minutes = count(usize::try_from(age.as_secs() / 60).unwrap_or(usize::MAX), "minute");
-                let files = count(usize::try_from(size.files).unwrap_or(usize::MAX), "file");
-                out.line(format_args!("{root}: {files}, {}, the oldest {minutes} old", exact_size(size.bytes)));
-            }
-            None if services.workspace.has_staged_changes(&root) => {
-                out.line(format_args!("{root}: no file; entries of the disk are hidden"));
-            }
-            None => out.line(format_args!("{root}: nothing is staged")),
-        }
     }
 }

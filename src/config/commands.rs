@@ -21,7 +21,6 @@ use super::{
     options::options,
     requests::{
         Action, CallRequest, GuideRequest, HistoryCommand, IndexRequest, KnownValues, ListRequest, SetupRequest,
-        StageCommand,
     },
     validate::GROUPS,
 };
@@ -54,11 +53,6 @@ pub(super) const COMMANDS: &[CommandRow] = &[
                 "rootbound history [OPTIONS] [PATH]\n       rootbound history [OPTIONS] list | restore | diff | checkpoint …",
             )
             .after_help("Examples:\n  rootbound history src/main.rs\n  rootbound history restore src/main.rs")
-    }),
-    ("stage", "Show, apply or discard the changes that are staged with --stage", |command| {
-        with_flags(own_commands::<StageCommand>(command))
-            .override_usage("rootbound stage [OPTIONS] [diff | apply | discard] …")
-            .after_help("Examples:\n  rootbound stage\n  rootbound stage apply src")
     }),
     ("index", "Show, build or remove what is stored so that the first search is fast, too", |command| {
         let directories = directories()
@@ -152,8 +146,6 @@ pub(super) fn action(name: &str, matches: &ArgMatches, names_directories: bool) 
             Action::History(HistoryCommand::List(ListRequest::from_arg_matches(matches)?))
         }
         "history" => Action::History(HistoryCommand::from_arg_matches(matches)?),
-        "stage" if matches.subcommand().is_none() => Action::Stage(StageCommand::Diff),
-        "stage" => Action::Stage(StageCommand::from_arg_matches(matches)?),
         "index" => Action::Index(IndexRequest { names_directories, ..IndexRequest::from_arg_matches(matches)? }),
         "doctor" => Action::Doctor,
         "guide" => Action::Guide(GuideRequest::from_arg_matches(matches)?),
@@ -239,8 +231,7 @@ pub enum Invocation {
 pub(super) type CommandLine = ControlFlow<Invocation, (Action, Vec<OsString>)>;
 
 /// The options that `-h` shows; `--help` shows all.
-const COMMON: [&str; 10] =
-    ["root", "read-only", "tools", "allow", "confirm", "deny", "protect", "secrets", "stage", "config"];
+const COMMON: [&str; 9] = ["root", "read-only", "tools", "allow", "confirm", "deny", "protect", "secrets", "config"];
 
 const MORE: &str = "All options and examples: rootbound --help. One command: rootbound COMMAND --help";
 
@@ -258,7 +249,6 @@ Examples:
   rootbound history restore src/main.rs           restore what it held before
   rootbound history checkpoint before             name the state as it is now
   rootbound history restore --to before           go back to it
-  rootbound stage apply                           make staged changes on the disk
   rootbound setup claude-code --write             add it to a client
   rootbound guide claude-code                     print a text for CLAUDE.md
   rootbound index build ~/code/app                store what searches need

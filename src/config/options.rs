@@ -356,11 +356,6 @@ const PROCESS: &[OptionRow] = &[
          the former content of files, and for the stored index; `off` keeps them in memory [default: \
          $XDG_STATE_HOME/rootbound]",
     ),
-    row("stage", Switch(|config| &mut config.stage)).help(
-        "Keep every change in a layer in the state folder: tools see it as made, and the disk stays as it is until a \
-         person runs `rootbound stage apply`. `rootbound stage` shows it, `rootbound stage discard` drops it. A layer \
-         holds as much as --history-size allows",
-    ),
     row("index", Choice("MODE", &Choices(INDEX, |config| &mut config.index))).help(
         "Keep an index of the paths below a directory and an n-gram filter over its files between calls, and in the \
          state folder for the next process: `auto` (default) for large trees after their first search, `eager` for \

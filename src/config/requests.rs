@@ -24,8 +24,6 @@ pub enum Action {
     Call(CallRequest),
     /// About the recorded changes.
     History(HistoryCommand),
-    /// About the changes that are staged.
-    Stage(StageCommand),
     /// About what searches have stored.
     Index(IndexRequest),
     /// Print what protects a run with these options.
@@ -40,11 +38,6 @@ pub enum Action {
 }
 
 impl Action {
-    /// Whether it is about the layers of staged changes, and not a call in the merged view.
-    pub fn opens_layers(&self) -> bool {
-        matches!(self, Self::Stage(_))
-    }
-
     /// Whether the state folder is made where it is missing: not by a command that only looks for what is in it.
     pub fn makes_state_folder(&self) -> bool {
         !matches!(self, Self::Index(IndexRequest { task: IndexTask::Status | IndexTask::Clear, .. }))
@@ -161,33 +154,6 @@ pub struct DiffRequest {
     /// Only the changes of the session with these first digits, as `rootbound history` lists it
     #[arg(long, value_name = "ID", value_hint = ValueHint::Other)]
     pub session: Option<String>,
-}
-
-/// The commands below `rootbound stage`.
-#[derive(Subcommand, Clone, Debug, PartialEq, Eq)]
-pub enum StageCommand {
-    /// Show what is staged, as a diff
-    #[command(after_help = "Examples:\n  rootbound stage diff")]
-    Diff,
-    /// Make the changes on the disk that are staged, all or none
-    #[command(after_help = "Examples:\n  rootbound stage apply\n  rootbound stage apply src/main.rs tests\n\n\
-                            Stop a server that stages changes first, or wait until it is idle. Where somebody has \
-                            changed a file on the disk since it was staged, nothing is applied, and the files are listed.")]
-    Apply {
-        /// Only these files, and what is below these directories
-        #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
-        paths: Vec<String>,
-        /// Apply the rest if some files were also changed on the disk; these stay staged
-        #[arg(long)]
-        skip_conflicts: bool,
-    },
-    /// Drop changes that are staged
-    #[command(after_help = "Examples:\n  rootbound stage discard src/main.rs\n  rootbound stage discard")]
-    Discard {
-        /// Only these files, and what is below these directories [default: everything]
-        #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
-        paths: Vec<String>,
-    },
 }
 
 /// Work on the stored indexes.

@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use confined_fs::{AppendLog, IgnoreRules, PolicyRules, RootSpec, StageOptions, escape_controls};
+use confined_fs::{AppendLog, IgnoreRules, PolicyRules, RootSpec, escape_controls};
 use tracing::level_filters::LevelFilter;
 
 use crate::{
@@ -77,7 +77,6 @@ pub(super) fn config(
     }
     let state = found.state(&roots);
     found.through_model(&config.server, state.as_deref());
-    config.workspace.stage = found.stage(&config, state.as_deref());
     config.language_servers = lsp::servers(&mut found, &roots, config.confine);
     config.roles = roles::roles(raw, &config, &roots, &mut found.problems);
     let Findings { mut problems, mut warnings, .. } = found;
@@ -94,11 +93,9 @@ pub(super) fn config(
     for log in [&mut config.audit.file, &mut config.events.path].into_iter().flatten() {
         *log = environment::lasting_file(log);
     }
-    config.workspace.stage.iter_mut().for_each(|stage| stage.state = environment::lasting(&stage.state));
     // It answers each call with an error: nothing is kept or started for it.
     let is_idle = config.server.unconfigured.is_some();
     let state = state.filter(|_| !is_idle);
-    config.workspace.stage.take_if(|_| is_idle);
     config.language_servers.retain(|_| !is_idle);
     config.workspace.policy = policy;
     Ok(roles::applied(Config { roots, state, warnings, ..config }))
@@ -254,27 +251,6 @@ impl Findings<'_> {
             return;
         };
         self.warnings.push(format!("--confirm-through model {why}"));
-    }
-
-    /// Where changes are staged. The commands about staged changes work on the disk, and open the layers that are there.
-    fn stage(&mut self, config: &Config, state: Option<&Path>) -> Option<StageOptions> {
-        let is_view = config.stage && !config.action.opens_layers();
-        if let Some(state) = state {
-            let options = StageOptions { state: state.to_owned(), most_bytes: config.history.bytes, is_view };
-            return (config.stage || config.action.opens_layers()).then_some(options);
-        }
-        if is_view {
-            let why = match self.raw.effective("state-dir") {
-                Some(given) => format!("{} is `off`", given.origin()),
-                None => "no state folder can be used".to_owned(),
-            };
-            let origin = self.raw.effective("stage").map_or_else(|| "--stage".to_owned(), RawValue::origin);
-            self.problems.push(format!(
-                "{origin} keeps changes in the state folder, but {why}: name a folder outside of all directories with \
-                 --state-dir, or remove --stage"
-            ));
-        }
-        None
     }
 }
 

@@ -36,7 +36,7 @@ line() {
 #[test]
 fn bash_completes_subcommands_clients_choices_and_files() {
     let cases: &[(&[&str], &str)] = &[
-        (&["s"], "stage setup"),
+        (&["s"], "setup"),
         (&["--max-f"], "--max-file-size --max-files-created"),
         (&["--confirm", ""], "never destructive writes"),
         (&["--images", "off", "--history", ""], "auto off"),

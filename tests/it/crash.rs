@@ -11,7 +11,6 @@
 mod points;
 mod scenario;
 mod snapshot;
-mod staged;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

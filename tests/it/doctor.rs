@@ -1,7 +1,11 @@
 //! `rootbound doctor`: its report and its exit codes.
 
-use std::{fs, path::Path};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
+use confined_fs::{Revision, Root};
 use tempfile::TempDir;
 
 use crate::program::{Outcome, program};
@@ -159,6 +163,59 @@ fn an_untrusted_directory_is_named() {
     assert!(text.contains("a  read-write, untrusted  "), "{text}");
     let (_, text, _) = doctor(&dir, &["--state-dir", "off", "--confine", "off", "--untrusted", "app", "lib"]);
     assert_eq!(text.matches("read-write, untrusted").count(), 2, "{text}");
+}
+
+/// What `rootbound stage` of an earlier version left: a layer, and an apply that was killed while names changed.
+#[test]
+fn staged_changes_of_an_earlier_version_are_named_and_its_interrupted_apply_is_taken_back() {
+    let dir = folders();
+    let (app, state) = (dir.path().canonicalize().expect("a path").join("app"), dir.path().join("state"));
+    let put = |path: PathBuf, text: &str| {
+        fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+        fs::write(path, text).expect("a file");
+    };
+    let key = Root::key_of(&app);
+    let layer = state.join("stage").join(&key);
+    let revision = |text: &str| Revision::of(text.as_bytes());
+    put(layer.join("upper/a.txt"), "ONE\n");
+    put(layer.join("upper/new/x.txt"), "new\n");
+    let (one, gone) = (revision("one\n"), revision("x\n"));
+    put(
+        layer.join("record"),
+        &format!("base file {one} 640 a.txt\nbase absent new\nbase file {gone} 644 gone\nhide gone\n"),
+    );
+    let aside = |number: u32| app.join(format!(".rootbound-77126cea69641d02-{number}.txn"));
+    put(aside(1), "x\n");
+    put(app.join("a.txt"), "ONE\n");
+    put(aside(2), "one\n");
+    put(aside(4).join("x.txt"), "new\n");
+    let steps = [
+        format!(r#""path":"gone","remove":{{"file":"{gone}"}}"#),
+        format!(r#""path":"a.txt","replace":{{"old":"{one}","new":"{}"}}"#, revision("ONE\n")),
+        r#""path":"new","create":"directory""#.to_owned(),
+        format!(r#""path":"new/x.txt","create":{{"file":"{}"}}"#, revision("new\n")),
+    ];
+    let lines = steps.map(|step| format!(r#"{{"root":{{"disk":"{key}"}},{step}}}"#)).join("\n");
+    let intent = format!("{{\"rootbound\":1,\"id\":\"77126cea69641d02\",\"steps\":4}}\n{lines}\n");
+    let intent = format!("{intent}{{\"sum\":\"{}\"}}\n", revision(&intent));
+    put(state.join("transactions/77126cea69641d02.ready"), &intent);
+
+    for _ in 0..2 {
+        let (code, text, log) = doctor(&dir, &["--state-dir", "state", "--confine", "off", "app"]);
+        let named = format!("may not have been applied: {}", layer.display());
+        assert!(text.contains(&named) && text.matches(&key).count() == 1, "{text}{log}");
+        assert_eq!(code, Some(0), "{text}{log}");
+        let list = |folder: &Path| fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
+        let mut left: Vec<PathBuf> = list(&app).collect();
+        left.sort();
+        assert_eq!(left, [app.join("a.txt"), app.join("gone")]);
+        assert_eq!(fs::read_to_string(app.join("a.txt")).expect("a file"), "one\n");
+        assert_eq!(list(&state.join("transactions")).count(), 0);
+    }
+    assert_eq!(fs::read_to_string(layer.join("upper/a.txt")).expect("a file"), "ONE\n");
+    fs::remove_dir_all(layer).expect("removed");
+    let (_, text, _) = doctor(&dir, &["--state-dir", "state", "--confine", "off", "app"]);
+    assert!(!text.contains("staged"), "{text}");
 }
 
 #[test]

@@ -11,7 +11,7 @@ use std::{
     sync::Arc,
 };
 
-use confined_fs::{Access, PolicyRules, RootSpec, StageOptions, StateDir, Workspace};
+use confined_fs::{Access, PolicyRules, RootSpec, StateDir, Workspace};
 #[cfg(unix)]
 use rootbound::tools::CallContext;
 use rootbound::{
@@ -51,8 +51,6 @@ pub(crate) struct Setup {
     /// Whether the server has a state folder.
     pub(crate) state: bool,
     pub(crate) quota: QuotaLimits,
-    /// Whether changes are staged, in the state folder.
-    pub(crate) staged: bool,
     /// What the client calls itself; `None` for the client in this process.
     pub(crate) client: Option<&'static str>,
 }
@@ -68,7 +66,6 @@ impl Default for Setup {
             workspace: confined_fs::WorkspaceOptions::default(),
             state: false,
             quota: QuotaLimits::default(),
-            staged: false,
             client: None,
         }
     }
@@ -98,13 +95,7 @@ impl Setup {
                 optional: false,
             })
             .collect();
-        let mut options = self.workspace.clone();
-        if self.staged {
-            let state = dir.join("state");
-            StateDir::open(&state).expect("the state folder opens");
-            options.stage = Some(StageOptions { state, most_bytes: 1 << 30, is_view: true });
-        }
-        Workspace::open(&roots, options).expect("the roots open").workspace
+        Workspace::open(&roots, self.workspace.clone()).expect("the roots open").workspace
     }
 
     /// What a call has in `workspace`, whose session keeps names and filters as `index` says. It is neither

@@ -72,7 +72,6 @@ mod rights;
 mod roles;
 mod setup;
 mod spelling;
-mod stage;
 mod stdio;
 mod system;
 mod tidy;

@@ -266,7 +266,7 @@ impl fmt::Display for AccessError {
                 let verb = match limit {
                     Limit::OpenFiles(_) | Limit::OpenFilesOfAll => "opened",
                     Limit::Memory => "loaded into memory",
-                    Limit::FileSize(_) | Limit::Space | Limit::DiskQuota | Limit::Layer(_) => "written",
+                    Limit::FileSize(_) | Limit::Space | Limit::DiskQuota => "written",
                 };
                 write!(f, "{path} could not be {verb}: {limit}")
             }

@@ -41,7 +41,6 @@
 //! | What is an entry, before and after a change? | `tree/entry_state` |
 //! | How is a whole directory made, moved or deleted? | `tree` |
 //! | What makes several changes all or none? | `transaction` |
-//! | Where do staged changes go? | `stage`, below `dir` |
 //! | Where is what outlives the process? | `state` |
 //! | What may the process do at all? | `workspace/confine`, with the crate [`self_sandbox`] |
 //! | How is a refusal worded? | `error`, `limits` |
@@ -53,7 +52,7 @@
 
 #![expect(clippy::disallowed_types, reason = "this layer is the one that opens files")]
 
-mod dir;
+mod directory_stack;
 mod disk_rules;
 mod error;
 mod limits;
@@ -62,7 +61,6 @@ mod path;
 mod policy;
 mod revision;
 mod root;
-mod stage;
 mod state;
 pub mod stop;
 #[cfg(all(test, unix))]
@@ -74,9 +72,9 @@ mod watch;
 mod workspace;
 mod write;
 
-use dir::{Dir, DirectoryStack, HeldLock};
+use beneath::Dir;
+use directory_stack::DirectoryStack;
 use error::AtPath;
-use limits::LayerFull;
 use open::{Location, links};
 use policy::{Policy, Verdict};
 use root::Roots;
@@ -90,7 +88,6 @@ pub use path::{PathSuffix, WorkspacePath, escape_controls, escape_name, path_ord
 pub use policy::{AgentFile, PolicyRules, Secrets};
 pub use revision::{Revision, RevisionHasher, RevisionPrefix};
 pub use root::{Access, IdentityError, Root, RootGone, RootIdentity, RootSpec};
-pub use stage::{LayerSize, NodeSummary, StageOptions, StagedChange};
 pub use state::{
     AppendLog, Durable, EventSink, FolderLock, NewPrivateFile, PrivateFile, StateDir, StateFile, StoredMoment,
 };

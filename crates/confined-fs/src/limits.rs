@@ -29,8 +29,6 @@ pub enum Limit {
     Space,
     /// EDQUOT: the user's disk quota is used up.
     DiskQuota,
-    /// The layer of staged changes holds as many bytes as it may.
-    Layer(u64),
     /// ENOMEM, or an allocation that failed.
     Memory,
 }
@@ -38,9 +36,6 @@ pub enum Limit {
 impl Limit {
     /// The limit that an error of the system is about, if it is about one.
     pub fn of(error: &io::Error) -> Option<Self> {
-        if let Some(full) = error.get_ref().and_then(|inner| inner.downcast_ref::<LayerFull>()) {
-            return Some(Self::Layer(full.bytes));
-        }
         match error.kind() {
             io::ErrorKind::StorageFull => Some(Self::Space),
             io::ErrorKind::QuotaExceeded => Some(Self::DiskQuota),
@@ -80,23 +75,9 @@ impl fmt::Display for Limit {
             Self::FileSize(None) => f.write_str("its file system does not allow files of that size"),
             Self::Space => f.write_str("its file system is full (no space left on the device)"),
             Self::DiskQuota => f.write_str("the disk quota of the server's user is used up"),
-            Self::Layer(bytes) => {
-                write!(
-                    f,
-                    "the layer of staged changes is full ({bytes} bytes); `rootbound stage apply` or `rootbound stage discard` empties it"
-                )
-            }
             Self::Memory => f.write_str("the server has no more memory (ulimit -v, or the container's limit)"),
         }
     }
-}
-
-/// The error of a layer of staged changes that holds as much as it may.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the layer of staged changes is full ({bytes} bytes)")]
-pub(crate) struct LayerFull {
-    /// Bytes that it may hold.
-    pub bytes: u64,
 }
 
 /// Makes an answer of "nothing is there" (`ENOENT`), which is no error where an entry need not exist.

@@ -11,7 +11,7 @@ use std::{collections::HashSet, fmt, io};
 use beneath::lexical::{lexically_normal, without_verbatim};
 use beneath::{OpenFor, StableInodes};
 
-use crate::{Dir, Policy, PolicyRules, Revision, escape_name, path::is_invisible, policy::StartupRules, stage::Layer};
+use crate::{Policy, PolicyRules, Revision, escape_name, path::is_invisible, policy::StartupRules};
 use optional_root::nearest;
 use root_dir::RootDir;
 
@@ -131,11 +131,6 @@ impl<'s> OpenedRoot<'s> {
         Ok(())
     }
 
-    /// From now on everything below it is seen with this layer, which has it at `path`.
-    pub(super) fn stage(&mut self, layer: &Arc<Layer>, path: PathBuf) {
-        self.dir.stage(layer, path);
-    }
-
     pub(super) fn serve(self, index: usize, name: Option<String>, policy: Arc<Policy>) -> Root {
         let Self { spec, canonical, configured, dir, held, optional } = self;
         Root {
@@ -145,7 +140,7 @@ impl<'s> OpenedRoot<'s> {
             access: spec.access,
             policy,
             own_rules: spec.policy.clone(),
-            key: key(&canonical, dir.is_staged()),
+            key: Root::key_of(&canonical),
             identity: lasting_identity(if optional.is_some() { &held } else { &configured }, &held, dir.held()),
             canonical,
             configured,
@@ -157,15 +152,6 @@ impl<'s> OpenedRoot<'s> {
             checkouts: OnceLock::new(),
         }
     }
-}
-
-/// [`Root::key`] of a root at a path without links.
-pub(super) fn key(canonical: &Path, is_staged: bool) -> String {
-    let mut name = canonical.as_os_str().as_encoded_bytes().to_vec();
-    if is_staged {
-        name.extend(b"\0staged");
-    }
-    Revision::of(&name).to_string()
 }
 
 /// A path that leads to the root, and its device and inode: the path as it was configured, where that leads to it.
@@ -185,9 +171,9 @@ impl Root {
         Ok(nearest(path)?.canonical)
     }
 
-    /// [`Self::key`] of the root at a path without links, not staged.
+    /// [`Self::key`] of the root at a path without links.
     pub fn key_of(canonical: &Path) -> String {
-        key(canonical, false)
+        Revision::of(canonical.as_os_str().as_encoded_bytes()).to_string()
     }
 
     /// The mount name, if the root has one.
@@ -220,15 +206,9 @@ impl Root {
         if self.prefix.is_empty() { ".".to_owned() } else { self.prefix.clone() }
     }
 
-    /// A stable id: 32 hexadecimal digits of a hash of the canonical host path. A staged root has another one, so that
-    /// nothing that is kept about its staged changes is taken for something about the disk.
+    /// A stable id: 32 hexadecimal digits of a hash of the canonical host path.
     pub fn key(&self) -> &str {
         &self.key
-    }
-
-    /// Whether its changes go to a layer, and the disk stays as it is.
-    pub fn is_staged(&self) -> bool {
-        self.dir.is_staged()
     }
 
     /// Whether it may be missing.
@@ -313,7 +293,7 @@ impl Root {
     /// that cannot be asked for. An overlay that is mounted `volatile` would do nothing and say nothing.
     pub fn write_back(&self) -> bool {
         #[cfg(target_os = "linux")]
-        if let Ok(Dir::Plain(dir)) = self.dir.open() {
+        if let Ok(dir) = self.dir.open() {
             return !dir.is_overlay() && dir.sync_file_system().unwrap_or(false);
         }
         false
@@ -324,16 +304,13 @@ impl Root {
     /// # Errors
     /// Why nothing may be kept of it.
     pub fn identity_for_index(&self) -> Result<RootIdentity, IdentityError> {
-        if self.is_staged() {
-            return Err(IdentityError::Staged);
-        }
         if !cfg!(target_os = "linux") {
             return Err(IdentityError::Platform);
         }
         if self.absence().is_some() {
             return Err(IdentityError::Absent);
         }
-        let Ok(Dir::Plain(dir)) = self.dir.open() else { return Err(IdentityError::Refused) };
+        let Ok(dir) = self.dir.open() else { return Err(IdentityError::Refused) };
         let (file_system, created) = stable_inodes(&dir).ok_or(IdentityError::FileSystem)?;
         let (device, inode) = dir.stat().map_err(|_| IdentityError::Refused)?.device_and_inode();
         let StableInodes { kind: file_system, id: file_system_id } = file_system;
@@ -431,9 +408,6 @@ pub enum IdentityError {
     /// Stats of the file system do not report every change.
     #[error("the times of files on this file system do not show every change")]
     FileSystem,
-    /// Changes of the root are staged: what is seen is not what the disk has.
-    #[error("changes are staged")]
-    Staged,
     /// The directory is missing.
     #[error("the directory is missing")]
     Absent,

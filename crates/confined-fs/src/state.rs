@@ -15,6 +15,7 @@ use crate::{Dir, StaleAfter};
 mod append_log;
 mod objects;
 mod private_file;
+mod unapplied_layers;
 
 pub use append_log::{AppendLog, EventSink};
 pub use objects::{Durable, StateFile};

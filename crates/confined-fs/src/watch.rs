@@ -95,9 +95,6 @@ pub enum Unwatchable {
     /// Ignore rules are too many for all to count, which each answer has to say.
     #[error("there are too many ignore rules to apply them all")]
     Rules,
-    /// Changes of the root are staged: what is seen is not what the disk has.
-    #[error("changes are staged")]
-    Staged,
     /// The system refused otherwise.
     #[error("the system refused a watch")]
     Refused,

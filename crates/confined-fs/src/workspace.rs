@@ -1,6 +1,6 @@
 //! What can be done with a workspace: the methods of its handle, most of which pass on to the module that does it.
 //!
-//! Those of one folder alone are there: `open`, `path`, `stage`, `transaction`, `tree`, `watch`.
+//! Those of one folder alone are there: `open`, `path`, `transaction`, `tree`, `watch`.
 
 mod confine;
 mod shared;

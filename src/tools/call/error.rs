@@ -332,7 +332,7 @@ fn limit_words(limit: Limit) -> (Kind, &'static str) {
         Limit::FileSize(_) => {
             (Kind::TooLarge, "nothing was changed; write the new text to another file, or ask the user")
         }
-        Limit::Space | Limit::DiskQuota | Limit::Layer(_) => {
+        Limit::Space | Limit::DiskQuota => {
             (Kind::Quota, "nothing was changed; ask the user, who can make room, then send it again")
         }
         Limit::Memory => (Kind::Internal, "ask for less at a time; if it fails again, report it to the user"),

@@ -118,16 +118,6 @@ impl Scenario {
         ]
     }
 
-    /// Changes of five files that go to a layer, with the undo of the first.
-    pub(super) fn staged() -> Self {
-        Self {
-            name: "staged patch, undo",
-            options: &["--stage", "--allow", "manage", "--allow", "patch", "--read-before-write", "off"],
-            calls: vec![("apply_patch", json!({ "patch": PATCH })), ("undo", json!({}))],
-            may_leave: false,
-        }
-    }
-
     /// Every change of one entry, and its undo.
     pub(super) fn of_one_entry() -> Vec<Self> {
         let undo = || ("undo", json!({}));

@@ -12,7 +12,7 @@ use super::{Source, crates, none, root, sources};
 /// lines lowers them to the next multiple of 20; one that raises a ceiling says what it is paid for with.
 const MAX_LINES: &[(&str, usize)] = &[
     ("crates/beneath", 1_379),
-    ("crates/confined-fs", 12_740),
+    ("crates/confined-fs", 11_340),
     ("crates/image-view", 900),
     ("crates/lsp-check", 1_513),
     ("crates/office-text", 2_388),
@@ -23,7 +23,7 @@ const MAX_LINES: &[(&str, usize)] = &[
     ("crates/text-edit", 6_053),
     ("crates/text-file", 1_080),
     ("crates/tree-search", 7_220),
-    ("src", 30_280),
+    ("src", 29_940),
 ];
 
 /// Modules that a folder may have; a file and the folder of its name count once.

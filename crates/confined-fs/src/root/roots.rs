@@ -7,8 +7,8 @@ use std::{collections::HashSet, sync::Arc};
 
 use beneath::lexical::strip_base;
 
-use super::{Access, OpenedRoot, Root, RootSpec, key};
-use crate::{Policy, PolicyRules, StageOptions, WorkspacePath, disk_rules, path::escape_name, stage::Layer};
+use super::{OpenedRoot, Root, RootSpec};
+use crate::{Policy, PolicyRules, WorkspacePath, disk_rules, path::escape_name};
 
 /// All roots, and which of them lie inside one another.
 #[derive(Debug)]
@@ -16,8 +16,6 @@ pub(crate) struct Roots {
     list: Vec<Arc<Root>>,
     /// (outer root, path of the inner one below it, inner root), deepest first.
     nested: Vec<(usize, PathBuf, usize)>,
-    /// With `--stage`: each layer, and the root that it is over.
-    layers: Vec<(usize, Arc<Layer>)>,
 }
 
 impl Roots {
@@ -27,7 +25,6 @@ impl Roots {
         specs: &[RootSpec],
         rules: &PolicyRules,
         force_component: bool,
-        stage: Option<&StageOptions>,
     ) -> Result<(Self, Vec<String>), Vec<String>> {
         let (mut warnings, homes) = (Vec::new(), disk_rules::home());
         let mut opened: Vec<OpenedRoot<'_>> = Vec::new();
@@ -54,8 +51,6 @@ impl Roots {
             }
         }
         let names = mount_names(&opened)?;
-        let layers = stage.map_or(Ok(Vec::new()), |stage| open_layers(&mut opened, stage, force_component));
-        let layers = layers.map_err(|why| vec![why])?;
         let everywhere = Arc::new(Policy::new(rules));
         let policy = |own: &PolicyRules| {
             if own.is_empty() { Arc::clone(&everywhere) } else { Arc::new(Policy::new(&rules.and(own))) }
@@ -68,16 +63,11 @@ impl Roots {
             })
             .collect();
         let nested = nesting(&list);
-        Ok((Self { list, nested, layers }, warnings))
+        Ok((Self { list, nested }, warnings))
     }
 
     pub(crate) fn list(&self) -> &[Arc<Root>] {
         &self.list
-    }
-
-    /// The layers of staged changes, each with the outermost root that it is over.
-    pub(crate) fn layers(&self) -> impl Iterator<Item = (&Arc<Root>, &Arc<Layer>)> {
-        self.layers.iter().map(|(root, layer)| (&self.list[*root], layer))
     }
 
     /// The deepest root that holds a lexically normal absolute host path, and the path below it.
@@ -174,38 +164,6 @@ fn free_name(canonical: &Path, taken: &mut HashSet<String>) -> String {
     }
     taken.insert(name.clone());
     name
-}
-
-/// Opens one layer for each outermost root that may be written, or has a root in it that may, and stages all roots that
-/// it is over: a root that is nested in another one shows the same in both.
-fn open_layers(
-    opened: &mut [OpenedRoot<'_>],
-    stage: &StageOptions,
-    force_component: bool,
-) -> Result<Vec<(usize, Arc<Layer>)>, String> {
-    let tops: Vec<PathBuf> = opened.iter().map(|root| root.canonical.clone()).collect();
-    let outermost = |path: &Path| {
-        let above = (0..tops.len()).filter(|at| path.starts_with(&tops[*at]));
-        above.min_by_key(|at| tops[*at].components().count())
-    };
-    let mut layers = Vec::new();
-    for (at, top) in tops.iter().enumerate() {
-        let mut over: Vec<&mut OpenedRoot<'_>> =
-            opened.iter_mut().filter(|root| outermost(&root.canonical) == Some(at)).collect();
-        if over.iter().all(|root| root.spec.access == Access::ReadOnly) {
-            continue;
-        }
-        let layer = Layer::open(&stage.state, &key(top, false), stage.most_bytes, force_component);
-        let layer = layer.map(Arc::new).map_err(|error| {
-            format!("the layer of staged changes in {} cannot be used: {error}", stage.state.display())
-        })?;
-        for root in over.iter_mut().filter(|_| stage.is_view) {
-            let path = root.canonical.strip_prefix(top).map(Path::to_path_buf).unwrap_or_default();
-            root.stage(&layer, path);
-        }
-        layers.push((at, layer));
-    }
-    Ok(layers)
 }
 
 fn nesting(list: &[Arc<Root>]) -> Vec<(usize, PathBuf, usize)> {

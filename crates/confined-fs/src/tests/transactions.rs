@@ -300,13 +300,16 @@ fn forged_intent_reaches_nothing_outside_or_protected() {
             }
         }
     }
-    // Of another root: it stays for a process that serves that, and costs nothing from then on.
-    fs::write(folder.join(format!("{id:016x}.ready")), intent(id, &[step(&"0".repeat(32), "a")])).unwrap();
-    let workspace = open(temp.path());
-    assert!(workspace.may_need_recovery());
-    workspace.recover(&WaitLimit::default());
-    assert!(!workspace.may_need_recovery() && folder.join(format!("{id:016x}.ready")).exists());
-    assert_eq!(workspace.take_recovery_notes(), Vec::<String>::new());
+    // Of another root: it stays for a process that serves that, and costs nothing from then on. The second is of a layer
+    // over this root, as an earlier version changed them.
+    for step in [step(&"0".repeat(32), "a"), step(&key, "a").replace("disk", "staged")] {
+        fs::write(folder.join(format!("{id:016x}.ready")), intent(id, &[step])).unwrap();
+        let workspace = open(temp.path());
+        assert!(workspace.may_need_recovery());
+        workspace.recover(&WaitLimit::default());
+        assert!(!workspace.may_need_recovery() && folder.join(format!("{id:016x}.ready")).exists());
+        assert_eq!(workspace.take_recovery_notes(), Vec::<String>::new());
+    }
 }
 
 #[test]

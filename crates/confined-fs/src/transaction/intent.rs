@@ -56,11 +56,13 @@ struct Checksum {
     sum: String,
 }
 
-/// Which root, and whether its changes go to a layer: what is left there is not on the disk.
+/// Which root, by its key.
 #[derive(Serialize, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 enum RootId {
     Disk(String),
+    /// Read alone: the former program's layer over a root, which is none that is served, so that the intent is
+    /// [`Unusable::Foreign`].
     Staged(String),
 }
 
@@ -159,8 +161,7 @@ impl IntentLine {
 
 impl RootId {
     fn of(root: &Root) -> Self {
-        let key = root.key().to_owned();
-        if root.is_staged() { Self::Staged(key) } else { Self::Disk(key) }
+        Self::Disk(root.key().to_owned())
     }
 }
 

@@ -68,8 +68,7 @@ fn set_aside(
         EntryState::File(file) => is_unchanged(dir, aside, seen, file.revision),
         EntryState::Link(_) => was.is_at(dir, aside),
         EntryState::Directory { .. } => dir.child_stat(aside).and_then(|now| {
-            // A staged directory may be another one to the system once it has another name.
-            let is_same = now.kind == FileKind::Directory && (now.same_file(seen) || goes && !dir.keeps_identities());
+            let is_same = now.kind == FileKind::Directory && now.same_file(seen);
             Ok(is_same && (!goes || holds_only_own(steps, &dir.child_dir(aside, OpenFor::List)?)?))
         }),
     };

@@ -11,7 +11,7 @@ use beneath::{FileKind, OpenFor};
 
 use super::steps::{Place, Step, StepAction, Steps, last_name};
 use crate::write::{Exchanged, keep_aside, swap_if};
-use crate::{Dir, EntryState, WorkspacePath, dir::remove_all, limits::IfThere as _};
+use crate::{Dir, EntryState, WorkspacePath, directory_stack::remove_all, limits::IfThere as _};
 
 /// An entry that is neither as before the transaction nor as after it.
 #[derive(Clone, Debug)]

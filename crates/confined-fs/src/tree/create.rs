@@ -10,7 +10,7 @@ use super::{Node, Tree, TreeEntry, TreePosition};
 use crate::{
     AccessError, AccessErrorKind, Approval, AtPath as _, Dir, DirectoryStack, NewDirectory, Revision, Shared,
     WaitLimit, Workspace, WorkspacePath, WritablePath,
-    dir::remove_all,
+    directory_stack::remove_all,
     links,
     write::{EntryLocks, NewDirs, allowed, entry_in_parent, free_name, make_dirs, new_holder, remove_made, writable},
 };

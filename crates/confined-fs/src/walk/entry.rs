@@ -231,9 +231,8 @@ impl SiblingCache {
 
     /// Makes a directory the current one; whether it was another one. `None` where directories are not kept open.
     fn go_to(&mut self, root: &Root, directory: &Path) -> Option<bool> {
-        // Windows lets nobody rename a directory while it is open, and a staged file may be in either half of its
-        // directory.
-        if cfg!(windows) || root.is_staged() {
+        // Windows lets nobody rename a directory while it is open.
+        if cfg!(windows) {
             return None;
         }
         // By their bytes: a comparison of paths takes each apart into its names, for every entry of a search.

@@ -521,7 +521,7 @@ mod tests {
         let rules = IgnoreRules { extra, no_default: false };
         assert_eq!(rules.validate().len(), 1);
         let ignores = Ignores::new(&rules);
-        let (roots, _) = Roots::open(&[], &crate::PolicyRules::default(), false, None).unwrap();
+        let (roots, _) = Roots::open(&[], &crate::PolicyRules::default(), false).unwrap();
         let rules = Rules { ignores: &ignores, roots: &roots, needed: true };
         let is_ignored = |name: &str| rules.matched(None, Path::new(name), false).is_ignore();
         assert!(is_ignored("x/a.gen") && is_ignored("a.tmp") && !is_ignored("keep.gen") && !is_ignored("any"));

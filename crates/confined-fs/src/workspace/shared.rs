@@ -7,8 +7,8 @@ use std::{path::PathBuf, sync::Arc};
 
 use crate::write::{DirectoryLocks, PathLocks, StaleTemporaries};
 use crate::{
-    AgentFile, IgnoreRules, PolicyRules, RootSpec, Roots, StageOptions, StaleAfter, disk_rules::DiskRules,
-    transaction::Intents, walk::Ignores, watch::SystemEvents,
+    AgentFile, IgnoreRules, PolicyRules, RootSpec, Roots, StaleAfter, disk_rules::DiskRules, transaction::Intents,
+    walk::Ignores, watch::SystemEvents,
 };
 
 /// The roots and everything that is known about them. All files are reached through it.
@@ -46,8 +46,6 @@ pub struct WorkspaceOptions {
     pub server_files: Vec<PathBuf>,
     /// Whether the rules that people wrote for agents apply.
     pub agent_rules: bool,
-    /// Where changes are staged, if they are.
-    pub stage: Option<StageOptions>,
 }
 
 /// The workspace, and what start-up has to report.
@@ -65,9 +63,8 @@ impl Workspace {
     /// Opens the roots. A missing root is a warning; none usable, or mount names that contradict
     /// each other, is an error. The sentences hold host paths: they are for the log.
     pub fn open(specs: &[RootSpec], options: WorkspaceOptions) -> Result<Opened, Vec<String>> {
-        let WorkspaceOptions { policy, ignore, force_fallback, stale_after, server_files, agent_rules, stage } =
-            options;
-        let (roots, mut warnings) = Roots::open(specs, &policy, force_fallback, stage.as_ref())?;
+        let WorkspaceOptions { policy, ignore, force_fallback, stale_after, server_files, agent_rules } = options;
+        let (roots, mut warnings) = Roots::open(specs, &policy, force_fallback)?;
         let (disk_rules, agent_files) = DiskRules::find(&roots, server_files, agent_rules);
         warnings.extend(agent_files.iter().filter_map(|file| {
             let problem = file.problem.as_ref()?;

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use beneath::{Failure, LockAttempt, OpenFor};
 
 use super::path_locks::{MAX_WAITING, WaitLimit};
-use crate::{AccessErrorKind, Dir, HeldLock, Limit, WorkspacePath};
+use crate::{AccessErrorKind, Dir, Limit, WorkspacePath};
 
 /// How long calls of this process may join one that has the lock. Eight processes that all have calls in flight
 /// each get their turn in less than a second; for one alone, each turn costs the [`REST_DELAY`] and the wait for its
@@ -53,6 +53,12 @@ struct LockTable {
     entries: HashMap<Identity, LockState>,
     waiting: usize,
 }
+
+/// What keeps a lock. On Windows not the directory, which could be neither renamed nor removed while it is open.
+#[cfg(not(windows))]
+type HeldLock = Dir;
+#[cfg(windows)]
+type HeldLock = Option<std::fs::File>;
 
 #[derive(Debug)]
 enum LockState {
@@ -150,13 +156,10 @@ impl DirectoryLocks {
                     this.freed.notify_all();
                     match answer {
                         LockAttempt::Acquired => {
-                            let held = LockState::Held {
-                                _lock: dir.into_lock(),
-                                path,
-                                calls: 1,
-                                since: Instant::now(),
-                                shared: false,
-                            };
+                            #[cfg(windows)]
+                            let dir = dir.into_lock();
+                            let held =
+                                LockState::Held { _lock: dir, path, calls: 1, since: Instant::now(), shared: false };
                             table.entries.insert(identity, held);
                             return Ok(lock());
                         }

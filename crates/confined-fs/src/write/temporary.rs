@@ -13,7 +13,7 @@ use std::{collections::HashSet, fs::File, io, path::PathBuf};
 
 use beneath::{FileKind, OpenFor, Stat};
 
-use crate::{Dir, WorkspacePath, dir::remove_all, limits::IfThere as _};
+use crate::{Dir, WorkspacePath, directory_stack::remove_all, limits::IfThere as _};
 
 /// A new file in an open directory; removed when dropped before it was published.
 #[derive(Debug)]

@@ -58,8 +58,7 @@ impl PathIndex {
     /// Reads all roots for the stored index now, and stores what is found, as [`Self::settle`]. Needs no watches, which
     /// other processes may have used up.
     pub fn store(self: &Arc<Self>, workspace: &Workspace) -> Vec<(WorkspacePath, io::Result<Saved>)> {
-        for root in present_roots(workspace).filter(|root| !root.root().is_staged()) {
-            // What is seen of a staged one is not what the disk has.
+        for root in present_roots(workspace) {
             let Ok((list, _)) = PathList::walk(workspace, &root, false, |_| false) else { continue };
             let index = self.of_list(&root, None, list);
             self.roots().push(RootSlot::new(root, RootState::Unwatchable(Unwatchable::Refused, Some(index))));
@@ -171,9 +170,7 @@ fn list_unknown(index: &PathIndex, workspace: &Workspace, root: &WorkspacePath) 
     };
     index.yield_to_searches();
     let mut state = unwatchable.map_or_else(|| listed(workspace, root, index), |why| RootState::Unwatchable(why, None));
-    if let RootState::Unwatchable(why, storing) = &mut state
-        && *why != Unwatchable::Staged
-    {
+    if let RootState::Unwatchable(_, storing) = &mut state {
         *storing = listed_to_store(index, workspace, root);
     }
     let mut roots = index.roots();
