@@ -10,8 +10,12 @@
 //! it somewhere. Among equals, files come before directories where a name was typed, then what was used last, then the
 //! shortest.
 
-use std::time::{Duration, Instant};
-use std::{borrow::Cow, collections::HashMap, sync::Arc};
+use std::{
+    borrow::Cow,
+    collections::HashMap,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use confined_fs::{FileKind, Workspace, WorkspacePath, stop::StopSignal};
 use memchr::memmem::Finder;
@@ -154,18 +158,18 @@ fn is_directory(name: &IndexedPath<'_>) -> bool {
 /// Bytes of the longest text that is completed: a person types less, and the work grows with it.
 const MAX_TYPED: usize = 512;
 
-/// A typed beginning, part or abbreviation of a path below a root.
+/// A typed part of a path below a root.
 #[derive(Debug)]
 struct PathQuery {
     /// Without `.`, `..` and leading slashes.
-    pub(super) text: String,
+    text: String,
     /// Finds the same, composed and in lower case.
     finder: Finder<'static>,
 }
 
 impl PathQuery {
     /// `None` for what leaves the root, and for what is too long or no path: nothing fits it.
-    pub(super) fn parse(text: &str) -> Option<Self> {
+    fn parse(text: &str) -> Option<Self> {
         if text.len() > MAX_TYPED || text.contains('\0') {
             return None;
         }
@@ -179,12 +183,11 @@ impl PathQuery {
                 _ => names.push(name),
             }
         }
-        let mut text = names.join("/") + if text.ends_with('/') && !names.is_empty() { "/" } else { "" };
-        text.shrink_to_fit();
+        let text = names.join("/") + if text.ends_with('/') && !names.is_empty() { "/" } else { "" };
         Some(Self { finder: Finder::new(folded(&text).as_bytes()).into_owned(), text })
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    fn is_empty(&self) -> bool {
         self.text.is_empty()
     }
 
@@ -203,7 +206,7 @@ impl PathQuery {
 }
 
 /// `text` as names are compared: composed, as macOS stores names decomposed, and in lower case.
-pub(super) fn folded(text: &str) -> Cow<'_, str> {
+fn folded(text: &str) -> Cow<'_, str> {
     if text.is_ascii() {
         let has_upper = text.bytes().any(|byte| byte.is_ascii_uppercase());
         return if has_upper { Cow::Owned(text.to_ascii_lowercase()) } else { Cow::Borrowed(text) };
@@ -218,9 +221,9 @@ const RANKED_PER_CHECK: usize = 256;
 /// Paths in the order of an answer.
 #[derive(Debug, Default)]
 struct RankedPaths {
-    pub(super) paths: Vec<WorkspacePath>,
+    paths: Vec<WorkspacePath>,
     /// How many names fit.
-    pub(super) total: usize,
+    total: usize,
 }
 
 /// Where a text has what was typed, the best first.
