@@ -268,7 +268,7 @@ pub(super) fn end_of_revision(
     since: RevisionPrefix,
     length: Option<u64>,
 ) -> Option<u64> {
-    if file.stat().size > cx.settings.max_file_size {
+    if file.stat().size > cx.settings.max_file_size || length.is_some_and(|length| length > file.stat().size) {
         return None;
     }
     file.rewind().ok()?;
