@@ -13,7 +13,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::program::{CHECK_OPENS, program, started};
+use crate::program::{program, started};
 
 /// Longer than any call takes, even on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(180);
@@ -47,9 +47,10 @@ impl Process {
         Self::start_remembering(dir, Path::new("off"), arguments)
     }
 
-    /// As [`start`](Self::start), with [`CHECK_OPENS`].
+    /// As [`start`](Self::start), with [`CHECK_OPENS`](crate::program::CHECK_OPENS).
+    #[cfg(any(target_os = "linux", windows))]
     pub(crate) fn start_checked(dir: &Path, arguments: &[&str]) -> Self {
-        Self::start_with(&[CHECK_OPENS], dir, Path::new("off"), arguments)
+        Self::start_with(&[crate::program::CHECK_OPENS], dir, Path::new("off"), arguments)
     }
 
     /// As [`start`](Self::start), with a state folder.
@@ -169,6 +170,7 @@ impl Process {
     }
 
     /// The process id of the server.
+    #[cfg(any(target_os = "linux", windows))]
     pub(crate) fn id(&self) -> u32 {
         self.child.id()
     }
