@@ -273,7 +273,7 @@ fn file_that_is_more_than_a_list_of_names_is_answered_as_with_deny() {
 /// What was read and written while the file was no secret is neither shown nor counted when it is one.
 #[test]
 fn former_contents_of_a_secret_are_not_shown() {
-    let answers = [Secrets::Names, Secrets::Deny].map(|secrets| {
+    for secrets in [Secrets::Names, Secrets::Deny] {
         let mut allowed = setup(Secrets::Deny);
         allowed.workspace.policy.allow_secret = vec![".env".into()];
         let h = allowed.open();
@@ -301,8 +301,7 @@ fn former_contents_of_a_secret_are_not_shown() {
         ask("undo", &json!({ "path": ".env" }));
         ask("write", &json!({ "path": ".env", "content": "KEY=1\n" }));
         assert_eq!(h.bytes(".env"), b"KEY=other33\nPORT=1\n");
-    });
-    assert_eq!(answers, [(), ()]);
+    }
 }
 
 #[test]

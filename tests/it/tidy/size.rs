@@ -19,7 +19,7 @@ const MAX_LINES: &[(&str, usize)] = &[
     ("crates/pdf-text", 2_739),
     ("crates/self-sandbox", 1_320),
     ("crates/source-outline", 3_490),
-    ("crates/structured-text", 1_160),
+    ("crates/structured-text", 1_100),
     ("crates/text-edit", 6_053),
     ("crates/text-file", 1_080),
     ("crates/tree-search", 7_220),
