@@ -12,7 +12,7 @@ use super::{Source, crates, none, root, sources};
 /// lines lowers them to the next multiple of 20; one that raises a ceiling says what it is paid for with.
 const MAX_LINES: &[(&str, usize)] = &[
     ("crates/beneath", 1_379),
-    ("crates/confined-fs", 11_340),
+    ("crates/confined-fs", 11_320),
     ("crates/image-view", 900),
     ("crates/lsp-check", 1_513),
     ("crates/office-text", 2_388),

@@ -13,8 +13,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ffi::{OsStr, OsString};
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::{fmt, path::Path};
 
 use beneath::{FileKind, OpenFor};
 
@@ -29,7 +29,6 @@ const MAX_EVENTS_AT_ONCE: usize = 1024;
 pub type OnEvent = Arc<dyn Fn() + Send + Sync>;
 
 /// The queue of all watched paths.
-#[derive(Debug)]
 pub struct DiskWatcher {
     queue: Queue,
     table: Mutex<WatchTable>,
@@ -44,16 +43,9 @@ struct WatchTable {
     users: Users,
 }
 
-#[derive(Debug)]
 struct User {
     listener: u64,
     path: WorkspacePath,
-}
-
-impl fmt::Debug for WatchTable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("WatchTable").field("users", &self.users).finish_non_exhaustive()
-    }
 }
 
 impl DiskWatcher {
@@ -143,7 +135,6 @@ impl Workspace {
 }
 
 /// A watched path; the watches end when it is dropped.
-#[derive(Debug)]
 pub struct PathWatch {
     watcher: Arc<DiskWatcher>,
     listener: u64,
