@@ -195,12 +195,8 @@ fn rule_lines(out: &mut Report, place: &str, rules: &PolicyRules) {
         }
     }
     if let Some(secrets) = rules.secrets.filter(|_| !place.is_empty()) {
-        let what = if secrets == Secrets::Names {
-            "content of secrets refused, names shown"
-        } else {
-            "content of secrets refused"
-        };
-        out.line(format_args!("{place}{what}"));
+        let names = if secrets == Secrets::Names { ", names shown" } else { "" };
+        out.line(format_args!("{place}content of secrets refused{names}"));
     }
 }
 

@@ -86,8 +86,13 @@ fn of_lines(text: &str) -> Option<Vec<String>> {
             return None;
         }
         let exported = name.strip_prefix("export").and_then(|rest| rest.strip_prefix(BLANKS));
-        let name = exported.map_or(name, |rest| rest.trim_start_matches(BLANKS));
-        names.push(name.trim_end_matches(BLANKS).to_owned());
+        let name = exported.map_or(name, |rest| rest.trim_start_matches(BLANKS)).trim_end_matches(BLANKS);
+        // The end of a value in base64, which somebody broke into lines, looks like a name without a value.
+        let has = |is_case: fn(&u8) -> bool| name.as_bytes().iter().any(is_case);
+        if value.chars().all(|one| one == '=') && has(u8::is_ascii_lowercase) && has(u8::is_ascii_uppercase) {
+            return None;
+        }
+        names.push(name.to_owned());
     }
     Some(names)
 }
@@ -243,6 +248,8 @@ mod tests {
             "//host/:_authToken=1\n",
             "\u{feff}\u{feff}A=1\n",
             "-----BEGIN KEY-----\nMC4CAQAwBQYDK2VwBCIEIA==\n-----END KEY-----\n",
+            "MC4CAQAwBQYDK2VwBCIEIA==\n",
+            "A=MC4CAQAwBQYDK2VwBCIEIAMC4CAQAwBQYDK2VwBCIEIAMC4CAQAwBQYDK2VwBCIEIA\nYDK2Vw=\n",
         ] {
             assert_eq!(names(Lines, text.as_bytes()), None, "{text:?}");
         }
