@@ -564,6 +564,22 @@ mod tests {
     }
 
     #[test]
+    fn webp_whose_canvas_is_not_its_picture_is_refused_before_it_is_decoded() {
+        let number = |length: usize| u32::try_from(length).expect("a short chunk").to_le_bytes();
+        let chunk = |kind: &[u8], data: &[u8]| [kind, &number(data.len()), data].concat();
+        // A canvas of 100 by 100, then the header of a picture of 12000 by 16383.
+        let canvas = [0, 0, 0, 0, 99, 0, 0, 99, 0, 0];
+        let picture = chunk(b"VP8 ", &[0x10, 0, 0, 0x9D, 1, 0x2A, 0xE0, 0x2E, 0xFF, 0x3F, 0, 0]);
+        let frame = [&[0, 0, 0, 0, 0, 0, 99, 0, 0, 99, 0, 0, 0, 0, 0, 0], &picture[..]].concat();
+        for (flags, part) in [(0, picture.clone()), (2, chunk(b"ANMF", &frame))] {
+            let chunks = [chunk(b"VP8X", &[&[flags], &canvas[1..]].concat()), part].concat();
+            let bytes = [b"RIFF", &number(chunks.len() + 4)[..], b"WEBP", &chunks].concat();
+            let info = image_info(&bytes).expect("an image");
+            assert!(matches!(ImageFile::open(&bytes, &info), Err(ImageError::Broken(_))), "{flags}");
+        }
+    }
+
+    #[test]
     fn region_of_the_upright_image_is_found_in_the_stored_one() {
         let stored = DynamicImage::ImageRgb8(RgbImage::from_fn(5, 3, |x, y| {
             image::Rgb([u8::try_from(x).unwrap(), u8::try_from(y).unwrap(), 0])

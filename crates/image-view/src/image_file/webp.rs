@@ -16,24 +16,31 @@ pub(super) fn header(bytes: &[u8]) -> Option<ImageHeader> {
     let data = bytes.get(FIRST..)?;
     let flags = if first == b"VP8X" { *data.first()? } else { 0 };
     let (width, height) = match first {
-        // The format has each side less one, as no image is empty (RFC 9649); the two bits above the 14 of a side of
-        // `VP8 ` are a scale for whoever shows it (RFC 6386, 9.1).
+        // The format has each side less one, as no image is empty (RFC 9649).
         b"VP8X" => (1 + number(data.get(4..7)?), 1 + number(data.get(7..10)?)),
-        b"VP8L" => {
-            let packed = number(data.get(1..5)?);
-            (1 + (packed & 0x3FFF), 1 + ((packed >> 14) & 0x3FFF))
-        }
-        b"VP8 " => (number(data.get(6..8)?) & 0x3FFF, number(data.get(8..10)?) & 0x3FFF),
-        _ => return None,
+        _ => sides(first, data)?,
     };
-    let (mut frames, mut exif, mut is_lossless) = (0, None, false);
-    for (kind, data) in chunks(bytes) {
+    let (mut frames, mut exif, mut is_lossless, mut fits) = (0, None, false, true);
+    for (kind, data) in chunks(bytes.get(12..)?) {
         match kind {
-            b"ANMF" => frames += 1,
-            b"VP8L" => is_lossless = true,
+            b"ANMF" => {
+                frames += 1;
+                let [across, down] = [6, 9].map(|at| data.get(at..at + 3).map(|side| 1 + number(side)));
+                let frame = across.zip(down).filter(|frame| frame.0 <= width && frame.1 <= height);
+                let mut pictures = chunks(data.get(16..).unwrap_or_default());
+                fits &= pictures.all(|(kind, data)| !is_picture(kind) || sides(kind, data) == frame);
+            }
+            b"VP8L" | b"VP8 " => {
+                is_lossless |= kind == b"VP8L";
+                fits &= sides(kind, data) == Some((width, height));
+            }
             b"EXIF" => exif = exif.or(Some(data)),
             _ => {}
         }
+    }
+    // The decoder makes room for the picture and then compares: a small canvas may be around a picture of a gigabyte.
+    if !fits {
+        return None;
     }
     // Some writers keep the prefix that the segment has in a JPEG.
     let exif = exif.map(|exif| exif.strip_prefix(b"Exif\0\0").unwrap_or(exif));
@@ -56,9 +63,25 @@ pub(super) fn header(bytes: &[u8]) -> Option<ImageHeader> {
     })
 }
 
-/// The chunks of a file, each with as much of its data as there is.
-fn chunks(bytes: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
-    let mut rest = bytes.get(12..).unwrap_or_default();
+fn is_picture(kind: &[u8]) -> bool {
+    matches!(kind, b"VP8L" | b"VP8 ")
+}
+
+/// The sides of a picture, by the header of its own; `None` for another kind of chunk and a header that is cut.
+fn sides(kind: &[u8], data: &[u8]) -> Option<(u32, u32)> {
+    match kind {
+        b"VP8L" => {
+            let packed = number(data.get(1..5)?);
+            Some((1 + (packed & 0x3FFF), 1 + ((packed >> 14) & 0x3FFF)))
+        }
+        // The two bits above the 14 of a side are a scale for whoever shows it (RFC 6386, 9.1).
+        b"VP8 " => Some((number(data.get(6..8)?) & 0x3FFF, number(data.get(8..10)?) & 0x3FFF)),
+        _ => None,
+    }
+}
+
+/// Chunks, each with as much of its data as there is.
+fn chunks(mut rest: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
     std::iter::from_fn(move || {
         let (head, data) = rest.split_at_checked(8)?;
         let length = number(&head[4..]) as usize;
