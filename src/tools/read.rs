@@ -183,9 +183,22 @@ fn show(cx: &CallContext, request: &FileRequest, opened: OpenedEntry) -> Result<
     }
 }
 
+/// Bytes of the names that an answer has at most: less than the least that a client takes.
+const MAX_NAMES: usize = 6_000;
+
 /// The names in a secret file, which does not count as seen.
 fn names_answer(cx: &CallContext, SecretNames { asked, real, names }: &SecretNames) -> Answer {
-    let text = format!("names in {asked} (values hidden): {}", names.join(", "));
+    let mut left = MAX_NAMES;
+    let fitting = names.iter().take_while(|name| {
+        left = left.saturating_sub(name.len() + 2);
+        left > 0
+    });
+    let shown: Vec<&str> = fitting.map(String::as_str).collect();
+    let more = match names.len() - shown.len() {
+        0 => String::new(),
+        more => format!("\n({more} more names in this file do not fit, and cannot be shown)"),
+    };
+    let text = format!("names in {asked} (values hidden): {}{more}", shown.join(", "));
     let text = fenced(&cx.workspace, [real], text);
     let file = FileOutput { text: Some(text.clone()), path: asked.to_string(), ..FileOutput::default() };
     Answer::text(text, &json!({})).data_of(cx, || Output { file: Some(file), ..Output::default() })

@@ -69,12 +69,15 @@ fn is_name(name: &str) -> bool {
         && name.chars().all(is_inner)
 }
 
+/// Characters of the shortest line that programs break base64 into; usual are 64 and 76.
+const SHORTEST_LINE: usize = 40;
+
 fn of_lines(text: &str) -> Option<Vec<String>> {
     const BLANKS: [char; 2] = [' ', '\t'];
-    let mut names = Vec::new();
+    let (mut names, mut is_after_long) = (Vec::new(), false);
     for line in text.lines() {
-        // systemd continues a comment, too.
-        if line.ends_with('\\') {
+        // systemd continues a comment, too; an editor may have left a blank after the sign.
+        if line.trim_end().ends_with('\\') {
             return None;
         }
         if line.trim_matches(BLANKS).is_empty() || line.starts_with(['#', ';']) {
@@ -87,25 +90,31 @@ fn of_lines(text: &str) -> Option<Vec<String>> {
         }
         let exported = name.strip_prefix("export").and_then(|rest| rest.strip_prefix(BLANKS));
         let name = exported.map_or(name, |rest| rest.trim_start_matches(BLANKS)).trim_end_matches(BLANKS);
-        // The end of a value in base64, which somebody broke into lines, looks like a name without a value.
-        let has = |is_case: fn(&u8) -> bool| name.as_bytes().iter().any(is_case);
-        if value.chars().all(|one| one == '=') && has(u8::is_ascii_lowercase) && has(u8::is_ascii_uppercase) {
+        // The end of a value in base64 that was broken into lines looks like a name without a value.
+        let has = |is_kind: fn(&u8) -> bool| name.as_bytes().iter().any(is_kind);
+        let is_mixed = has(u8::is_ascii_lowercase) && has(u8::is_ascii_uppercase)
+            || has(u8::is_ascii_digit) && name.bytes().all(|one| one.is_ascii_alphanumeric());
+        let is_empty = value.trim_matches(BLANKS).is_empty();
+        if value.starts_with('=') || is_empty && (is_mixed || is_after_long) {
             return None;
         }
+        is_after_long = value.len() >= SHORTEST_LINE && !value.contains(['"', '\'']);
         names.push(name.to_owned());
     }
     Some(names)
 }
 
 /// What a shell or a library may take for the beginning of a value of several lines, wherever it is.
-const CONTINUED: [&str; 5] = ["`", "$(", "<<", "\\\"", "\\'"];
+const CONTINUED: [&str; 9] = ["`", "$(", "<(", ">(", "<<", "\\\"", "\\'", "“", "”"];
 
 /// Whether no reader takes the text after `=` for the first of several lines.
 fn ends_with_its_line(value: &str) -> bool {
     let trimmed = value.trim_matches([' ', '\t']);
-    let is_bracket_open = |[open, close]: [char; 2]| trimmed.starts_with(open) && !trimmed.ends_with(close);
+    let is_bracket_open =
+        |[open, close]: [char; 2]| trimmed.ends_with(open) || trimmed.starts_with(open) && !trimmed.ends_with(close);
     if CONTINUED.iter().any(|mark| value.contains(mark))
         || value.matches("${").count() > value.matches('}').count()
+        || value.rfind("${").is_some_and(|at| !value[at..].contains('}'))
         || trimmed.starts_with("-----BEGIN")
         || [['(', ')'], ['[', ']'], ['{', '}']].into_iter().any(is_bracket_open)
     {
@@ -162,14 +171,15 @@ fn of_toml(text: &str) -> Option<Vec<String>> {
 
 fn of_yaml(text: &str) -> Option<Vec<String>> {
     let mut parser = Parser::new_from_str(text);
-    let mut next = || parser.next_event()?.ok().map(|(event, _)| event);
+    let mut next = || parser.next_event()?.ok();
     let mut names = Vec::new();
-    let is_mapping = matches!(next()?, Event::StreamStart)
-        && matches!(next()?, Event::DocumentStart(_))
-        && matches!(next()?, Event::MappingStart(0, None));
-    if !is_mapping {
-        return None;
+    let is_document = matches!(next()?.0, Event::StreamStart) && matches!(next()?.0, Event::DocumentStart(_));
+    let (Event::MappingStart(0, None), start) = next().filter(|_| is_document)? else { return None };
+    // In braces a comma ends a value, and what follows it is a key without one: part of a password.
+    if text.chars().nth(start.start.index()) == Some('{') {
+        return of_json(text);
     }
+    let mut next = || next().map(|(event, _)| event);
     loop {
         match next()? {
             Event::Scalar(name, _, 0, None) if matches!(next()?, Event::Scalar(_, _, 0, None)) => {
@@ -216,7 +226,7 @@ mod tests {
         assert_names(Json, &format!("\u{feff}{}", json.replace(' ', "\r\n\t")), "B A a-b.c_1");
         assert_names(Toml, "B = \"\"\"\nA = 1\nC = 2\"\"\" # x\n\"A\" = 1979-05-27\n_c = 0x1F\n", "B A _c");
         assert_names(Yaml, "%YAML 1.2\n---\nB: |\n  A: 1\n  C: 2\n'A': \"x\n  D: 1\"\nB: ~\nE:\n", "B A E");
-        assert_names(Yaml, "{\"B\": 1, A: x}", "B A");
+        assert_names(Yaml, "{\"B\": 1, \"A\": \"x\"}", "B A");
     }
 
     #[test]
@@ -249,6 +259,14 @@ mod tests {
             "\u{feff}\u{feff}A=1\n",
             "-----BEGIN KEY-----\nMC4CAQAwBQYDK2VwBCIEIA==\n-----END KEY-----\n",
             "MC4CAQAwBQYDK2VwBCIEIA==\n",
+            "A=\nc2VjcmV0=\n",
+            "A=1\nq8Xk2hPq0uB3nJ7s5dTq8w==\n",
+            "A=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\nabcdef=\n",
+            "A=}${X:-\nB=1\n",
+            "A=<(x\nB=1\n",
+            "A=x=(\nB=1\n",
+            "A=x\\ \nB=1\n",
+            "A=“x\nB=1”\n",
             "A=MC4CAQAwBQYDK2VwBCIEIAMC4CAQAwBQYDK2VwBCIEIAMC4CAQAwBQYDK2VwBCIEIA\nYDK2Vw=\n",
         ] {
             assert_eq!(names(Lines, text.as_bytes()), None, "{text:?}");

@@ -191,7 +191,7 @@ const ALIKE: &[(&str, &str, &[&str])] = &[
         &[
             "KEY: hunter22\nPORT: 1\n",
             "---\nKEY: |\n  PORT: 1\n  X: 2\n'PORT':\nKEY: x\n...\n",
-            "{\"KEY\": 1, PORT: x}",
+            "{\"KEY\": 1, \"PORT\": \"x\"}",
         ],
     ),
 ];
