@@ -342,9 +342,12 @@ fn wait_that_ends_in_a_file_that_is_gone_continues_at_the_first_line_of_the_next
         if answer.next() == 0 {
             w.call(json!({ "path": "log", "until": "line", "offset": 0 })).is("line", "1\ta\n2\tb\n");
         }
-        let id = w.begin(json!({ "path": "log", "pattern": "x", "offset": 4, "timeout": 1 }));
-        fs::remove_file(w.path("log")).unwrap();
-        assert_eq!(w.answer(id).next(), 0);
+        // Windows: a file that is open keeps its name until it is closed.
+        if cfg!(unix) {
+            let id = w.begin(json!({ "path": "log", "pattern": "x", "offset": 4, "timeout": 1 }));
+            fs::remove_file(w.path("log")).unwrap();
+            assert_eq!(w.answer(id).next(), 0);
+        }
     });
 }
 
