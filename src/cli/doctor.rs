@@ -256,7 +256,7 @@ fn indexes(out: &mut Report, config: &Config, services: &Services, start: &Start
             }
             Err(why) => why,
         };
-        out.line(format_args!("{}  walked at each search: {why}", name(root)));
+        out.line(format_args!("{}  no index: {why}", name(root)));
         let (limit, value) = match why {
             Unwatchable::OutOfWatches => ("watches", (start.watch_limit.unwrap_or_default() * 2).max(1 << 20)),
             Unwatchable::OutOfInstances => ("instances", 1024),

@@ -205,6 +205,10 @@ fn staged_changes_of_an_earlier_version_are_named_and_its_interrupted_apply_is_t
         let named = format!("may not have been applied: {}", layer.display());
         assert!(text.contains(&named) && text.matches(&key).count() == 1, "{text}{log}");
         assert_eq!(code, Some(0), "{text}{log}");
+        // The intent is one of Linux, which Windows leaves where it is.
+        if cfg!(windows) {
+            continue;
+        }
         let list = |folder: &Path| fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
         let mut left: Vec<PathBuf> = list(&app).collect();
         left.sort();
