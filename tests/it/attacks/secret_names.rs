@@ -325,6 +325,19 @@ fn names_do_not_count_as_read() {
 }
 
 #[test]
+fn long_list_is_cut_between_names() {
+    let h = setup(Secrets::Names).open();
+    let names: Vec<String> = (0..500).map(|number| format!("SETTING_WITH_A_LONG_NAME_{number:03}")).collect();
+    h.write(".env", names.iter().map(|name| format!("{name}=1\n")).collect::<String>());
+    let answer = h.call("read", json!({ "path": ".env" })).ok();
+    let (shown, rest) = answer.split_once('\n').expect("two lines");
+    let shown = shown.strip_prefix("names in .env (values hidden): ").expect("names").split(", ").collect::<Vec<_>>();
+    assert_eq!(shown, names[..shown.len()]);
+    let more = names.len() - shown.len();
+    assert_eq!(rest, format!("({more} more names in this file do not fit, and cannot be shown)"));
+}
+
+#[test]
 fn each_name_of_a_file_must_show_its_names() {
     let mut setup = setup(Secrets::Names);
     setup.workspace.policy.deny = vec!["private/**".into(), "*.local".into()];
