@@ -74,7 +74,7 @@ const SHORTEST_LINE: usize = 40;
 
 fn of_lines(text: &str) -> Option<Vec<String>> {
     const BLANKS: [char; 2] = [' ', '\t'];
-    let (mut names, mut is_after_long) = (Vec::new(), false);
+    let (mut names, mut is_after_line) = (Vec::new(), false);
     for line in text.lines() {
         // systemd continues a comment, too; an editor may have left a blank after the sign.
         if line.trim_end().ends_with('\\') {
@@ -94,11 +94,14 @@ fn of_lines(text: &str) -> Option<Vec<String>> {
         let has = |is_kind: fn(&u8) -> bool| name.as_bytes().iter().any(is_kind);
         let is_mixed = has(u8::is_ascii_lowercase) && has(u8::is_ascii_uppercase)
             || has(u8::is_ascii_digit) && name.bytes().all(|one| one.is_ascii_alphanumeric());
+        // One sign pads a group of four, of which three are letters or digits.
+        let is_tail = is_after_line && name.len() % 4 == 3 && name.bytes().all(|one| one.is_ascii_alphanumeric());
         let is_empty = value.trim_matches(BLANKS).is_empty();
-        if value.starts_with('=') || is_empty && (is_mixed || is_after_long) {
+        if value.starts_with('=') || is_empty && (is_mixed || is_tail) {
             return None;
         }
-        is_after_long = value.len() >= SHORTEST_LINE && !value.contains(['"', '\'']);
+        let is_base64 = |one: u8| one.is_ascii_alphanumeric() || matches!(one, b'+' | b'/');
+        is_after_line = value.len() >= SHORTEST_LINE && value.bytes().all(is_base64);
         names.push(name.to_owned());
     }
     Some(names)
@@ -218,6 +221,8 @@ mod tests {
             "B='a \"b\\n #'\nA=\"it's\" # no's\n",
             "B=a=b==\nA=${HOST}:${PORT}/#x\n",
             "B={\"C\": [1]}\nA=C:\\dir\n",
+            "B=postgres://user:password@database.example.org:5432/app\nA=\n",
+            "B=0123456789abcdef0123456789abcdef0123456789abcdef\nA=\n",
             "B=\"-----BEGIN KEY-----\\nMC4=\\n-----END KEY-----\"\nA=x'y'z\n",
         ] {
             assert_names(Lines, text, "B A");
@@ -261,7 +266,7 @@ mod tests {
             "MC4CAQAwBQYDK2VwBCIEIA==\n",
             "A=\nc2VjcmV0=\n",
             "A=1\nq8Xk2hPq0uB3nJ7s5dTq8w==\n",
-            "A=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\nabcdef=\n",
+            "A=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\nabcdefg=\n",
             "A=}${X:-\nB=1\n",
             "A=<(x\nB=1\n",
             "A=x=(\nB=1\n",
