@@ -52,6 +52,10 @@ fn run() -> ExitCode {
     if std::env::args_os().nth(1).is_some_and(|command| command == BROKER_COMMAND) {
         return serve_broker();
     }
+    #[cfg(all(target_os = "linux", feature = "exec"))]
+    if std::env::args_os().nth(1).is_some_and(|command| command == self_sandbox::CLEANUP_COMMAND) {
+        return self_sandbox::serve_cleanup();
+    }
     let environment = Environment::of_process();
     let invocation = Invocation::read(std::env::args_os(), &environment);
     // A command gets the limits that this process was started with.

@@ -19,6 +19,8 @@ pub(super) mod needs;
 mod program;
 #[cfg(all(target_os = "linux", feature = "exec"))]
 mod start;
+#[cfg(all(target_os = "linux", feature = "exec"))]
+pub(super) mod temporary_directory;
 #[cfg(all(test, target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod tests;
 

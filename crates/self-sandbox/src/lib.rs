@@ -48,6 +48,8 @@ mod seccomp;
 pub use broker::{
     BROKER_COMMAND, Broker, BrokeredProgram, MAX_RUNNING, ProgramOutput, StartedProgram, find_program, serve_broker,
 };
+#[cfg(all(target_os = "linux", feature = "exec"))]
+pub use command::temporary_directory::{CLEANUP_COMMAND, watch as serve_cleanup};
 pub use command::{CommandFailure, CommandWalls, ConfinedCommand, LET_READ, is_always_readable, runs_as_root};
 pub use confine::{Confine, ConfineReport, confine};
 

@@ -16,7 +16,7 @@ use rustix::{
 
 use super::request::{BrokerReply, BrokerRequest, LONGEST_REQUEST, ProgramTable};
 use super::{BrokeredProgram, MAX_RUNNING};
-use crate::Confine;
+use crate::{CLEANUP_COMMAND, Confine};
 
 /// Bytes of the largest table.
 pub(super) const LARGEST_TABLE: usize = 96 << 10;
@@ -144,7 +144,7 @@ impl Broker {
         let deadline = Instant::now() + GRACE;
         loop {
             let mut orphans = children();
-            orphans.retain(|child| !running.contains(child) && !others.contains(child));
+            orphans.retain(|child| !running.contains(child) && !others.contains(child) && !is_cleanup(*child));
             if orphans.is_empty() || Instant::now() >= deadline {
                 return;
             }
@@ -258,6 +258,16 @@ fn children() -> Vec<Pid> {
         .filter(|name| name.parse::<u32>().is_ok() && is_own(name))
         .filter_map(|name| Pid::from_raw(name.parse().ok()?))
         .collect()
+}
+
+/// Whether a child is what removes a program's temporary files, and ends by itself: this program with that argument, which
+/// no other one can seem to be.
+#[expect(clippy::disallowed_methods, reason = "the process's own children; no call is served here")]
+fn is_cleanup(child: Pid) -> bool {
+    let of = |name: &str| PathBuf::from(format!("/proc/{}/{name}", child.as_raw_pid()));
+    let is_own = fs::read_link(of("exe")).is_ok_and(|exe| fs::read_link("/proc/self/exe").is_ok_and(|own| own == exe));
+    let arguments = fs::read(of("cmdline")).unwrap_or_default();
+    is_own && arguments.split(|byte| *byte == 0).nth(1) == Some(CLEANUP_COMMAND.as_bytes())
 }
 
 /// Ends a child and takes note of its end.

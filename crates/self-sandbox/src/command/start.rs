@@ -2,19 +2,14 @@
 
 use std::{
     fs, io,
-    os::unix::{ffi::OsStrExt as _, process::CommandExt as _},
+    os::unix::process::CommandExt as _,
     path::{Path, PathBuf},
     process::Command,
 };
 
-use rustix::{
-    fs::{CWD, FileType, Mode, OFlags, fstat, mkdir, openat},
-    io::Errno,
-    process::{Resource, Rlimit, geteuid, getrlimit, setrlimit},
-};
-use sha2::{Digest as _, Sha256};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use super::{CommandFailure, CommandWalls, ConfinedCommand, LET_READ, program, program::missing_reads};
+use super::{CommandFailure, ConfinedCommand, LET_READ, program, program::missing_reads, temporary_directory};
 use crate::Confine;
 
 impl ConfinedCommand {
@@ -33,7 +28,7 @@ impl ConfinedCommand {
         })?;
         if !self.variables.iter().any(|(name, _)| name == "TMPDIR") {
             // Before the walls: a rule of Landlock is on a directory that exists.
-            match temporary_directory(&self.walls) {
+            match temporary_directory::make() {
                 Ok(path) => {
                     self.variables.push(("TMPDIR".into(), path.clone().into()));
                     self.walls.writable.push(path);
@@ -147,37 +142,4 @@ fn close_inherited() {
             let _ = nix::unistd::close(number);
         }
     }
-}
-
-/// Makes the command's own directory for temporary files, or finds it. It belongs to the person alone, or it is not
-/// used.
-///
-/// The shared one is not offered: it holds the files and sockets of all other programs. Nothing of this process is left
-/// to remove a directory afterwards, so it has a fixed name for the same roots and is used again; the system empties
-/// its folder for temporary files.
-fn temporary_directory(walls: &CommandWalls) -> Result<PathBuf, String> {
-    let mut hash = Sha256::new();
-    for (right, paths) in [(b"w", &walls.writable), (b"r", &walls.readable)] {
-        for path in paths {
-            hash.update(right);
-            hash.update(path.as_os_str().as_bytes());
-            hash.update([0]);
-        }
-    }
-    let number = hash.finalize().iter().take(8).fold(0, |number, byte| number << 8 | u64::from(*byte));
-    let user = geteuid();
-    let path = std::env::temp_dir().join(format!("rootbound-exec-{}-{number:016x}", user.as_raw()));
-    let failed = |error: Errno| format!("{} cannot be used: {error}", path.display());
-    match mkdir(&path, Mode::RWXU) {
-        Ok(()) | Err(Errno::EXIST) => {}
-        Err(error) => return Err(failed(error)),
-    }
-    // Another person may have made a directory or a link of that name.
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let found = openat(CWD, &path, flags, Mode::empty()).and_then(fstat).map_err(failed)?;
-    let is_private = Mode::from_raw_mode(found.st_mode) & (Mode::RWXG | Mode::RWXO) == Mode::empty();
-    if FileType::from_raw_mode(found.st_mode) != FileType::Directory || found.st_uid != user.as_raw() || !is_private {
-        return Err(format!("{} is not a directory of this person alone", path.display()));
-    }
-    Ok(path)
 }
