@@ -304,6 +304,9 @@ fn language_servers(out: &mut Report, config: &Config, services: &Services) {
         };
         out.line(format_args!("{}  {}: {state}", server.name, program.program.display()));
         out.line(format_args!("  {walls}, root {root}, {network}"));
+        if let Some(gap) = server.leaves_out() {
+            out.line(format_args!("  {gap}"));
+        }
     }
 }
 

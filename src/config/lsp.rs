@@ -24,8 +24,7 @@ use super::{
     options::CONFINE,
 };
 
-/// How long a change waits for a server, in seconds, unless the table says otherwise; and at most.
-const TIMEOUT: f64 = 5.0;
+/// Seconds that a change may wait for a server.
 const MAX_TIMEOUT: f64 = 60.0;
 /// Tables in one file.
 const MAX_TABLES: usize = 50;
@@ -229,13 +228,13 @@ impl TableCheck<'_, '_> {
         given.into_iter().map(str::to_owned).collect()
     }
 
-    fn timeout(&mut self) -> Duration {
-        let Some(value) = self.table.value("timeout") else { return Duration::from_secs_f64(TIMEOUT) };
+    fn timeout(&mut self) -> Option<Duration> {
+        let value = self.table.value("timeout")?;
         let seconds = value.as_f64().filter(|seconds| *seconds > 0.0 && *seconds <= MAX_TIMEOUT);
         if seconds.is_none() {
             self.problem("timeout", &format!("timeout = {value} is not between 0 and {MAX_TIMEOUT} seconds: write 5"));
         }
-        Duration::from_secs_f64(seconds.unwrap_or(TIMEOUT))
+        seconds.map(Duration::from_secs_f64)
     }
 }
 

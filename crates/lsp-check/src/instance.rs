@@ -36,6 +36,8 @@ pub(super) struct Instance(Arc<Shared>);
 #[derive(Debug)]
 pub(super) struct Shared {
     name: String,
+    /// When it was started.
+    pub(super) started: Instant,
     number: u8,
     broker: Arc<Broker>,
     is_stopped: AtomicBool,
@@ -61,6 +63,7 @@ impl Instance {
         let (outgoing, messages) = channel();
         let shared = Arc::new(Shared {
             name: name.to_owned(),
+            started: Instant::now(),
             number,
             broker: Arc::clone(broker),
             is_stopped: AtomicBool::new(false),

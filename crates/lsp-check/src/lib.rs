@@ -36,7 +36,7 @@ mod servers;
 mod state;
 mod trouble;
 
-use std::time::Duration;
+use std::{path::Path, time::Duration};
 
 use confined_fs::WorkspacePath;
 use self_sandbox::BrokeredProgram;
@@ -59,12 +59,31 @@ pub struct LanguageServer {
     pub extensions: Vec<String>,
     /// Names of files that mark the directory it is started in: the highest below the root that has one of them.
     pub root_markers: Vec<String>,
-    /// How long a change waits for it.
-    pub timeout: Duration,
+    /// How long a change waits for it; without one 5 seconds, and until 15 after its start.
+    pub timeout: Option<Duration>,
     /// Its configuration, which it asks for by section.
     pub settings: Value,
     /// Its options at the start, over the built-in ones.
     pub initialization_options: Value,
+}
+
+impl LanguageServer {
+    /// The problems that it does not report with this table, and what makes it do so, for a person.
+    pub fn leaves_out(&self) -> Option<&'static str> {
+        let program = self.program_name();
+        let options = protocol::initialization_options(&program, &self.initialization_options);
+        let is_partial = program == "rust-analyzer" && options["checkOnSave"] != true;
+        is_partial.then_some(
+            "unknown functions and methods, and uses of moved values, are not reported: checkOnSave = true in its \
+             initialization_options, with write = true, has the compiler check",
+        )
+    }
+
+    /// The name of the file that is started.
+    fn program_name(&self) -> String {
+        let program = Path::new(&self.program.program);
+        program.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    }
 }
 
 /// The kind of a change on the disk: `FileChangeType` of the protocol, with its numbers.

@@ -24,6 +24,10 @@ const MAX_UNCHECKED: usize = 32;
 const MAX_OPENED: usize = 4096;
 /// How long `doctor` waits for a server.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long a change waits for a server whose table has no `timeout`, and for one that was just started: pyright takes
+/// 6 to 9 s until its first report.
+const TIMEOUT: Duration = Duration::from_secs(5);
+const STARTUP_TIMEOUT: Duration = Duration::from_secs(15);
 /// The delay after the first failure that is not free, and the longest one.
 const FIRST_DELAY: Duration = Duration::from_secs(2);
 const MAX_DELAY: Duration = Duration::from_secs(300);
@@ -51,6 +55,8 @@ struct Slot {
     answers: Backoff,
     /// Why it does not run.
     why: Option<String>,
+    /// What it said of its state in an answer.
+    noted: Option<String>,
     /// The texts of files before the first change that was not checked.
     unchecked: HashMap<String, Option<String>>,
     used: Option<Instant>,
@@ -147,14 +153,15 @@ impl LanguageServers {
                 "{name} has not answered in time twice or more, so this change was sent without waiting"
             )));
         }
-        let limit = WaitLimit { deadline: started + place.server.timeout, stop };
+        let limit = WaitLimit { deadline: deadline(place.server.timeout, started, instance.started), stop };
         let base = base.as_ref().map_or(change.before, |base| base.as_deref());
         let result = check(&instance, &edit, base, &limit);
         let state = instance.state();
         let scrubber = Scrubber::of(workspace, self.home.as_deref());
         let health = state.trouble.health().map(|words| scrubber.brief(words));
         let words = state.trouble.why().map_or_else(String::new, |words| format!(" ({})", scrubber.brief(words)));
-        let remedy = state.trouble.remedy(workspace, place.server, self.home.as_deref());
+        let remedy = state.trouble.remedy(workspace, place.server, self.home.as_deref(), false);
+        let refusal = state.trouble.refusal().map(|words| scrubber.brief(words));
         let loading = if state.is_loading() { ": it is still loading" } else { "" };
         // Before the slots are locked: others lock these first and a state then, and two orders would deadlock.
         drop(state);
@@ -164,21 +171,28 @@ impl LanguageServers {
             Ok(report) => {
                 (slot.answers, slot.starts) = Default::default();
                 slot.unchecked.remove(&place.uri);
+                // Once: a model that reads the same sentence after each change learns nothing from it.
+                let note = health.filter(|health| slot.noted.replace(health.clone()).as_ref() != Some(health));
                 drop(slots);
-                let note = health.map(|health| format!("diagnostics: incomplete, {name} says: {health}{remedy}"));
+                let note = note.map(|health| format!("diagnostics: incomplete, {name} says: {health}{remedy}"));
                 Ok(Checked { note, ..introduced(&scrubber, workspace, name, change, report) })
             }
             Err(NoServerReport::Cancelled) => Err(not_ready(format!("the call ended before {name} has answered"))),
             Err(NoServerReport::Broken) => Err(unchecked(format!("cannot check{words}{remedy}"))),
             Err(NoServerReport::TimedOut) => {
                 slot.answers.failed(Instant::now(), FREE_TIMEOUTS);
-                let limit = place.server.timeout.as_secs_f64();
-                Err(not_ready(format!("{name} has not answered within {limit} s{loading}{remedy}")))
+                let waited = limit.deadline.saturating_duration_since(started).as_secs_f64();
+                let waited = (waited * 10.0).round() / 10.0;
+                Err(not_ready(format!("{name} has not answered within {waited} s{loading}{remedy}")))
             }
             Err(NoServerReport::Ended) => {
                 slot.instance = None;
                 slot.starts.failed(Instant::now(), 0);
-                let why = slot.why.insert(format!("ended unexpectedly{words}{remedy}"));
+                let why = slot.why.insert(match refusal {
+                    // Its walls cannot be built as the table has them, so it was not started.
+                    Some(why) => format!("is refused as [lsp.{}] has it: {why}", place.server.name),
+                    None => format!("ended unexpectedly{words}{remedy}"),
+                });
                 Err(unchecked(why.clone()))
             }
         }
@@ -221,7 +235,7 @@ impl LanguageServers {
             let limit = WaitLimit { deadline: started + PROBE_TIMEOUT, stop: &StopSignal::after(PROBE_TIMEOUT) };
             let is_up = answers(&instance, &limit);
             let state = instance.state();
-            let remedy = state.trouble.remedy(workspace, server, self.home.as_deref());
+            let remedy = state.trouble.remedy(workspace, server, self.home.as_deref(), true);
             match is_up {
                 Ok(()) => Ok(started.elapsed()),
                 Err(NoServerReport::Ended) => {
@@ -312,8 +326,7 @@ impl LanguageServers {
             let why = slot.why.as_deref().unwrap_or("ended unexpectedly");
             return Err(format!("{why}; it is started again later"));
         }
-        let program = Path::new(&server.program.program).file_name().unwrap_or_default().to_string_lossy();
-        let options = initialization_options(&program, &server.initialization_options);
+        let options = initialization_options(&server.program_name(), &server.initialization_options);
         let state = State::new(place.key.1.clone(), &options, server.settings.clone());
         if find_program(server.program.program.as_ref()).is_none() {
             return Err("is not installed".to_owned());
@@ -337,6 +350,14 @@ impl Drop for LanguageServers {
     }
 }
 
+/// When a change that began at `now` stops waiting for a server that was started at `started`, with the limit of its table.
+fn deadline(timeout: Option<Duration>, now: Instant, started: Instant) -> Instant {
+    match timeout {
+        Some(timeout) => now + timeout,
+        None => (now + TIMEOUT).max(started + STARTUP_TIMEOUT),
+    }
+}
+
 /// The directory that a server for a file works in: the highest with a marker, else the root.
 fn project(workspace: &Workspace, path: &WorkspacePath, markers: &[String]) -> WorkspacePath {
     let has_marker = |directory: &WorkspacePath| {
@@ -351,6 +372,19 @@ fn project(workspace: &Workspace, path: &WorkspacePath, markers: &[String]) -> W
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn change_waits_longer_for_a_server_that_was_just_started_unless_its_table_has_a_limit() {
+        let (started, second) = (Instant::now(), Duration::from_secs(1));
+        for (timeout, age, waits) in [(None, 0, 15), (None, 4, 11), (None, 10, 5), (None, 60, 5), (Some(2), 0, 2)] {
+            let now = started + age * second;
+            assert_eq!(
+                deadline(timeout.map(Duration::from_secs), now, started),
+                now + waits * second,
+                "{timeout:?}, {age}"
+            );
+        }
+    }
 
     #[test]
     fn delays_double_up_to_a_limit() {

@@ -11,6 +11,8 @@ use super::{LanguageServer, protocol::parsed};
 
 /// Characters of its words that are kept.
 const MAX_WORDS: usize = 2000;
+/// Refused paths that are kept.
+const MAX_DENIED: usize = 8;
 /// Folders of the home directory in which each program has a folder of its own.
 const SHARED_FOLDERS: &[&str] = &[".cache", ".config", ".local"];
 
@@ -20,7 +22,8 @@ pub(super) struct Trouble {
     /// The message to a state that is not `ok`, and whether it is `error`.
     health: Option<(String, bool)>,
     last_error: Option<String>,
-    denied: Option<PathBuf>,
+    /// Paths that it was refused, the last one at the end.
+    denied: Vec<PathBuf>,
     /// The folders that it is installed in and may not read, as `read` has them.
     installed_in: Vec<String>,
 }
@@ -31,7 +34,7 @@ impl Trouble {
         let Some(health) = health else { return };
         self.health = (health != "ok").then(|| {
             let message = message.unwrap_or("it reports a problem without a message");
-            self.denied = denied_path(message).or_else(|| self.denied.take());
+            self.deny(message);
             (cut(message), health == "error")
         });
     }
@@ -40,7 +43,7 @@ impl Trouble {
     pub(super) fn message(&mut self, params: &RawValue) {
         let params = parsed(params);
         let Some(message) = params["message"].as_str() else { return };
-        self.denied = denied_path(message).or_else(|| self.denied.take());
+        self.deny(message);
         // MessageType.Error; an error of an answer has none.
         if params["type"].as_u64().is_none_or(|kind| kind == 1) {
             self.last_error = Some(cut(message));
@@ -49,7 +52,7 @@ impl Trouble {
 
     /// Takes note of its last lines on stderr.
     pub(super) fn last_words(&mut self, text: &str) {
-        self.denied = denied_path(text).or_else(|| self.denied.take());
+        self.deny(text);
         let options = text.lines().find_map(|line| line.split_once(LET_READ));
         let folders = options.into_iter().flat_map(|(_, options)| options.split("--read "));
         self.installed_in =
@@ -58,6 +61,20 @@ impl Trouble {
         if let Some(line) = lines.find(|line| !line.is_empty() && !line.contains(LET_READ)) {
             self.last_error = Some(cut(line));
         }
+    }
+
+    /// Keeps the path that a text says was refused.
+    fn deny(&mut self, text: &str) {
+        if let Some(path) =
+            denied_path(text).filter(|path| !self.denied.contains(path) && self.denied.len() < MAX_DENIED)
+        {
+            self.denied.push(path);
+        }
+    }
+
+    /// Why `rootbound exec` did not start it.
+    pub(super) fn refusal(&self) -> Option<&str> {
+        self.last_error.as_deref()?.strip_prefix("rootbound: ")
     }
 
     /// Whether it cannot check anything.
@@ -75,27 +92,50 @@ impl Trouble {
         self.last_error.as_deref().or(self.health())
     }
 
-    /// The setting that allows it to open what it was refused; empty where that is not known.
-    pub(super) fn remedy(&self, workspace: &Workspace, server: &LanguageServer, home: Option<&Path>) -> String {
-        // Whatever it was not allowed to open, the folders that it is installed in come first.
-        let mut folders = self.installed_in.clone();
-        let denied = self.denied.as_ref().filter(|_| folders.is_empty());
+    /// The setting that allows it to open what it was refused; empty where that is not known. Only a person is shown the folders: they are paths of the host.
+    pub(super) fn remedy(
+        &self,
+        workspace: &Workspace,
+        server: &LanguageServer,
+        home: Option<&Path>,
+        is_for_person: bool,
+    ) -> String {
+        let table = format!("[lsp.{}]", server.name);
         let is_in_root = |denied: &&PathBuf| workspace.roots().iter().any(|root| denied.starts_with(root.host()));
-        if let Some(denied) = denied.filter(is_in_root) {
-            let name = denied.file_name().unwrap_or_default().display();
-            let remedy = format!("; it may not write {name}: add `write = true` to [lsp.{}]", server.name);
-            return if server.program.may_write { String::new() } else { remedy };
-        }
+        let (inside, outside): (Vec<_>, Vec<_>) = self.denied.iter().partition(is_in_root);
         let is_allowed = |denied: &Path| server.program.readable.iter().any(|readable| denied.starts_with(readable));
-        folders.extend(denied.filter(|denied| !is_allowed(denied)).map(|denied| read_for(denied, home)));
+        let mut folders = self.installed_in.clone();
+        folders.extend(outside.into_iter().filter(|denied| !is_allowed(denied)).map(|denied| folder_of(denied, home)));
         if folders.is_empty() {
-            return String::new();
+            let name = inside.last().filter(|_| !server.program.may_write).and_then(|denied| denied.file_name());
+            return name.map_or_else(String::new, |name| {
+                format!(
+                    "; it may not write {}: add `write = true` to {table}",
+                    escape_controls(&name.to_string_lossy())
+                )
+            });
         }
-        let more = if server.program.readable.is_empty() { "" } else { "…, " };
-        let (named, listed) = (folders.join(" and "), folders.join("\", \""));
+        if !is_for_person {
+            return format!("; it may not read all that it needs: the user has to add folders to `read` of {table}");
+        }
+        // The whole list, to be pasted: one folder a time would be found at each start.
+        let known = server.program.readable.iter().map(|path| with_tilde(Path::new(path), home));
+        let mut listed: Vec<String> = known.chain(folders.iter().cloned()).collect();
+        listed.sort();
+        listed.dedup_by(|later, earlier| Path::new(later).starts_with(&*earlier));
+        folders.retain(|folder| listed.contains(folder));
+        folders.dedup();
+        let (named, listed) = (folders.join(" and "), listed.join("\", \""));
         let (named, listed) = (escape_controls(&named), escape_controls(&listed));
-        format!("; it may not read {named}: add `read = [{more}\"{listed}\"]` to [lsp.{}]", server.name)
+        format!("; it may not read {named}: write `read = [\"{listed}\"]` in {table}")
     }
+}
+
+/// A path as a person writes it in a configuration file: in TOML a backslash begins an escape.
+fn with_tilde(path: &Path, home: Option<&Path>) -> String {
+    let below = home.and_then(|home| path.strip_prefix(home).ok());
+    let shown = below.map_or_else(|| path.to_owned(), |below| Path::new("~").join(below));
+    shown.display().to_string().replace(MAIN_SEPARATOR, "/")
 }
 
 fn cut(text: &str) -> String {
@@ -136,7 +176,7 @@ fn paths(text: &str) -> Vec<PathBuf> {
 
 /// The folder that `read` has to name so that a file can be read, as a person would write it: that of the program that
 /// it belongs to.
-fn read_for(file: &Path, home: Option<&Path>) -> String {
+fn folder_of(file: &Path, home: Option<&Path>) -> String {
     // With `/` for a home, as a container may have it, every file would be below it.
     let home = home.filter(|home| home.parent().is_some());
     let Some(below) = home.and_then(|home| file.strip_prefix(home).ok()) else {
@@ -144,7 +184,7 @@ fn read_for(file: &Path, home: Option<&Path>) -> String {
         let most = if file.starts_with("/home") { 3 } else { 2 };
         let names = file.components().count().saturating_sub(2).clamp(1, most);
         let folder: PathBuf = file.components().take(1 + names).collect();
-        return folder.display().to_string().replace(MAIN_SEPARATOR, "/");
+        return with_tilde(&folder, None);
     };
     let names: Vec<_> = below.iter().collect();
     let first = names.first().and_then(|name| name.to_str()).unwrap_or_default();
@@ -155,7 +195,6 @@ fn read_for(file: &Path, home: Option<&Path>) -> String {
         hidden if hidden.starts_with('.') => 1,
         _ => names.len().saturating_sub(1).max(1),
     };
-    // As a configuration file has it: in TOML a backslash begins an escape.
     names.into_iter().take(take).fold("~".to_owned(), |path, name| path + "/" + &name.to_string_lossy())
 }
 
@@ -207,8 +246,8 @@ mod tests {
             ("/opt/node/lib/x/y.js", "/opt/node"),
             ("/opt/x.js", "/opt"),
         ] {
-            assert_eq!(read_for(Path::new(file), home), expected, "{file}");
+            assert_eq!(folder_of(Path::new(file), home), expected, "{file}");
         }
-        assert_eq!(read_for(Path::new("/root/.x/y"), Some(Path::new("/"))), "/root/.x");
+        assert_eq!(folder_of(Path::new("/root/.x/y"), Some(Path::new("/"))), "/root/.x");
     }
 }

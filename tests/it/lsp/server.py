@@ -166,6 +166,9 @@ while True:
         provider = {"diagnosticProvider": {"interFileDependencies": True}} if MODE == "pull" else {}
         info = {"serverInfo": {"name": "rust-analyzer"}} if MODE == "gated-status" else {}
         send({"id": message["id"], "result": {"capabilities": {"textDocumentSync": 1, **provider}, **info}})
+        if MODE == "warning":
+            status = {"health": "warning", "quiescent": True, "message": "some sources are missing"}
+            send({"method": "experimental/serverStatus", "params": status})
         if MODE.startswith("gated"):
             threading.Thread(target=answer_late, daemon=True).start()
     elif method in ("textDocument/didOpen", "textDocument/didChange"):

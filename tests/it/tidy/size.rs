@@ -14,16 +14,16 @@ const MAX_LINES: &[(&str, usize)] = &[
     ("crates/beneath", 1_379),
     ("crates/confined-fs", 11_320),
     ("crates/image-view", 920),
-    ("crates/lsp-check", 1_513),
+    ("crates/lsp-check", 1_580),
     ("crates/office-text", 2_388),
     ("crates/pdf-text", 2_739),
-    ("crates/self-sandbox", 1_320),
+    ("crates/self-sandbox", 1_400),
     ("crates/source-outline", 3_490),
     ("crates/structured-text", 1_100),
     ("crates/text-edit", 6_053),
     ("crates/text-file", 1_080),
     ("crates/tree-search", 7_220),
-    ("src", 29_940),
+    ("src", 29_960),
 ];
 
 /// Modules that a folder may have; a file and the folder of its name count once.
