@@ -58,15 +58,12 @@ pub(super) async fn answer(
 }
 
 /// Until something changed and has settled, or a poll is due anyway. Reports progress meanwhile.
-async fn until_due(changed: &Notify, due: Instant, settle: Duration, report: &impl Fn()) {
+async fn until_due(changed: &Notify, due: Instant, settle: Duration, ticks: &mut time::Interval, report: &impl Fn()) {
     let wait = async {
         changed.notified().await;
         time::sleep(settle).await;
     };
     tokio::pin!(wait);
-    let mut ticks = time::interval(REPORT_INTERVAL);
-    // By default, those that were missed would all come at once.
-    ticks.set_missed_tick_behavior(time::MissedTickBehavior::Delay);
     loop {
         tokio::select! {
             biased;
@@ -113,6 +110,9 @@ impl Poller<'_> {
         };
         let watcher = self.shared.events.watcher();
         let input_ended = &self.shared.input_ended;
+        let mut ticks = time::interval(REPORT_INTERVAL);
+        // By default, those that were missed would all come at once.
+        ticks.set_missed_tick_behavior(time::MissedTickBehavior::Delay);
         loop {
             let looking = Instant::now();
             let (watcher, wake) = (watcher.clone(), Arc::clone(&wake));
@@ -151,7 +151,7 @@ impl Poller<'_> {
                 biased;
                 () = self.call.cancelled.cancelled() => return Err(ToolError::cancelled()),
                 () = input_ended.cancelled() => {}
-                () = until_due(&changed, due, settle, &report) => {}
+                () = until_due(&changed, due, settle, &mut ticks, &report) => {}
             }
             // The gap before the next poll, unless the wait is over.
             let next = (looking + rest).min(deadline);

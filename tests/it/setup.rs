@@ -583,6 +583,18 @@ fn tools_of_deerflow_become_comments() {
 }
 
 #[test]
+fn what_was_made_for_one_of_two_entries_goes_with_the_other() {
+    let machine = Machine::new();
+    fs::write(machine.project().join("extensions_config.json"), "{\"skills\": {}}\n").expect("written");
+    let before = machine.everything_but_blanks();
+    let printed = machine.run(&["deerflow", "--split"]).succeeded();
+    assert!(printed.starts_with("DeerFlow (for everyone who uses the DeerFlow of this folder)\n"), "{printed}");
+    machine.run(&["deerflow", "--write", "--yes", "--split"]).succeeded();
+    machine.run(&["deerflow", "--remove", "--yes", "--split"]).succeeded();
+    assert_eq!(machine.everything_but_blanks(), before);
+}
+
+#[test]
 fn entry_of_another_program_is_refused_with_another_name_and_an_old_one_of_ours_is_updated() {
     let machine = Machine::new();
     let file = machine.file(&["cursor", "sub"]);

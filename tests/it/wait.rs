@@ -507,6 +507,20 @@ fn progress_is_reported_to_a_client_that_asks_for_it() {
 }
 
 #[test]
+fn progress_is_reported_once_in_five_seconds_however_often_the_file_is_looked_at() {
+    let mut w = Waiting::new(true);
+    w.write("f", "one\n");
+    let arguments = json!({ "path": "f", "pattern": "two", "timeout": 3 });
+    let call = json!({ "name": "wait", "arguments": arguments, "_meta": { "progressToken": "p" } });
+    let id = w.process.send("tools/call", &call);
+    let mut reports = 0;
+    while w.process.next().expect("a message")["id"] != id {
+        reports += 1;
+    }
+    assert_eq!(reports, 1);
+}
+
+#[test]
 fn many_waits_leave_other_calls_alone_and_more_are_refused() {
     in_both_modes(|w| {
         w.write("f", "one\n");

@@ -44,7 +44,7 @@ pub(super) fn configuration(
         }
     }
     let mut out = String::new();
-    let _ = writeln!(out, "{} ({})\n", client.title, whose(scope));
+    let _ = writeln!(out, "{} ({})\n", client.title, whose(client, scope));
     let path = target.path.display().to_string();
     let path = if path.is_empty() { "the file that lists its servers" } else { &path };
     let _ = writeln!(out, "In {path}:\n\n{snippet}");
@@ -135,8 +135,9 @@ pub(super) fn effect(client: &Client) -> Option<String> {
 }
 
 /// For whom an entry is.
-pub(super) fn whose(scope: EntryScope) -> &'static str {
+pub(super) fn whose(client: &Client, scope: EntryScope) -> &'static str {
     match scope {
+        _ if client.id == "deerflow" => "for everyone who uses the DeerFlow of this folder",
         EntryScope::User => "for you, in every project: --scope user",
         EntryScope::Project => "for everyone who has this project: --scope project",
         EntryScope::Local => "for you, in this project: --scope local",

@@ -132,6 +132,8 @@ impl SetupTarget<'_> {
         let records = self.records();
         let failed_here = |why: String| failed(&document, &why);
         let (mut plan, mut text, mut made) = (SetupPlan::default(), document.text.clone(), Vec::new());
+        // Containers that were made for an entry may be kept by a later one, and go with that.
+        let mut containers = 0;
         let (mut is_unrecorded, mut off, mut hooks, mut hook, mut others) =
             (false, None, Created::default(), String::new(), Vec::new());
         for name in self.names_to_remove(&document, &records, request)? {
@@ -139,7 +141,8 @@ impl SetupTarget<'_> {
             let marker = recorded.clone().unwrap_or_default();
             // Of several entries of this name, what is left may be somebody else's.
             if self.list.existing(&text, &name).map_err(failed_here)?.is_some_and(|found| is_ours(&found)) {
-                text = self.list.remove(&text, &name, marker.made.containers).map_err(failed_here)?;
+                containers = containers.max(marker.made.containers);
+                text = self.list.remove(&text, &name, containers).map_err(failed_here)?;
                 is_unrecorded |= recorded.is_none();
             }
             made.push(marker.made);
