@@ -10,6 +10,7 @@ script creates:
 """
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -32,10 +33,14 @@ class Server:
 
     def __init__(self, command):
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        stderr=subprocess.DEVNULL)
+                                        stderr=subprocess.DEVNULL, start_new_session=True)
         self.last = 0
-        self.ask("initialize", {"protocolVersion": "2025-11-25", "capabilities": {},
-                                "clientInfo": {"name": "peers", "version": "1"}})
+        # npx fetches a package first.
+        hello = self.ask("initialize", {"protocolVersion": "2025-11-25", "capabilities": {},
+                                        "clientInfo": {"name": "peers", "version": "1"}}, 120)
+        if hello is None:
+            sys.exit(f"{' '.join(command)} has not answered: it could not be started or fetched")
+        self.info = hello["result"]["serverInfo"]
         self.send({"method": "notifications/initialized"})
         self.tools = {tool["name"] for tool in self.ask("tools/list", {})["result"]["tools"]}
 
@@ -46,7 +51,7 @@ class Server:
     def ask(self, method, params, seconds=5):
         self.last += 1
         self.send({"id": self.last, "method": method, "params": params})
-        timer = threading.Timer(seconds, self.process.kill)
+        timer = threading.Timer(seconds, self.end)
         timer.start()
         try:
             while line := self.process.stdout.readline():
@@ -59,6 +64,10 @@ class Server:
             return None
         finally:
             timer.cancel()
+
+    def end(self):
+        """Of npx, what it has started ends, too."""
+        os.killpg(self.process.pid, signal.SIGKILL)
 
     def call(self, what, *values):
         for name, arguments in NAMES[what]:
@@ -91,6 +100,7 @@ def main():
                 return file.read()
 
         server = Server([workspace if word == "WS" else word for word in command])
+        print(f"server: {server.info['name']} {server.info['version']}")
         edits = {
             "CRLF file": (b"one\r\ntwo\r\nthree\r\n", "two", "TWO", b"one\r\nTWO\r\nthree\r\n"),
             "mixed endings": (b"one\r\ntwo\nthree\r\n", "two", "TWO", b"one\r\nTWO\nthree\r\n"),
@@ -121,7 +131,7 @@ def main():
         print("read of a missing file:", server.call("read", os.path.join(workspace, "stael.txt")))
         os.mkfifo(os.path.join(workspace, "fifo"))
         print("read of a FIFO:", server.call("read", os.path.join(workspace, "fifo")))
-        server.process.kill()
+        server.end()
 
 
 main()

@@ -77,10 +77,12 @@ impl Environment {
     /// `path` from `base`, with a leading `~` as the home directory: clients start programs without
     /// a shell that would expand it.
     pub(super) fn absolute(&self, path: &Path, base: &Path) -> PathBuf {
-        match (path.strip_prefix("~"), &self.home) {
+        let absolute = match (path.strip_prefix("~"), &self.home) {
             (Ok(below), Some(home)) => home.join(below),
             _ => base.join(path),
-        }
+        };
+        // Without the slash at the end, which `~` alone would get: it is printed.
+        absolute.components().collect()
     }
 
     /// Reads the variables that begin with `ROOTBOUND_`. An empty one counts as not set: clients pass

@@ -1,5 +1,8 @@
 //! The examples of the README and of `docs/`, run on the tree that they use, and the picture of a session.
 
+#[cfg(target_os = "linux")]
+mod lines;
+
 use std::{
     fmt::Write as _,
     fs,
