@@ -290,16 +290,20 @@ impl Caller {
         Self { thread: find(THREAD, THREAD_HEADERS), user: find(USER, USER_HEADERS), client, request }
     }
 
+    /// The client, as it names itself; `None` for one of this process.
+    pub fn client_name(&self) -> Option<String> {
+        let (client, _) = self.client.as_ref().filter(|(client, _)| client != IN_PROCESS)?;
+        name(&client.as_str().into())
+    }
+
     /// Who made a change, in one line of a sentence: the thread or the user of the request and the `label` of the server,
     /// whichever are known, else the name of the client. `None` for a client of this process without any of them.
     pub fn named(&self, label: Option<&str>) -> Option<String> {
         let thread = self.thread.as_ref().map(|thread| format!("thread {thread}"));
         let individual = thread.or_else(|| self.user.as_ref().map(|user| format!("user {user}")));
-        let client = self.client.as_ref().filter(|(client, _)| client != IN_PROCESS);
-        let client = client.and_then(|(client, _)| name(&client.as_str().into()));
         let named = match (individual, label) {
             (Some(individual), Some(label)) => format!("{individual} ({label})"),
-            (individual, label) => individual.or_else(|| label.map(str::to_owned)).or(client)?,
+            (individual, label) => individual.or_else(|| label.map(str::to_owned)).or_else(|| self.client_name())?,
         };
         Some(named.replace(['\n', '\t'], " "))
     }

@@ -12,7 +12,7 @@ use confined_fs::escape_controls;
 use crate::{
     config::{DiffRequest, HistoryCommand, ListRequest, RestoreRequest},
     server::Services,
-    session::history::{CheckpointName, JournalRecord, RecordKind, now},
+    session::history::{CheckpointAsker, CheckpointName, JournalRecord, RecordKind, now},
     tools::{
         Kind, ToolError,
         answer::utc,
@@ -26,6 +26,8 @@ use super::{TIME_LIMIT, age, report, with_bar};
 const DIGITS: usize = 12;
 /// Digits of a session that are shown; `--session` accepts any unique prefix.
 const SESSION_DIGITS: usize = 8;
+/// Digits of a thread's UUID that are shown.
+const THREAD_DIGITS: usize = 8;
 const NOTHING_KEPT: &str = "no history is kept: --history or --state-dir is off, or the state folder cannot be used";
 
 /// Does what `command` says, and prints what was found or done.
@@ -63,7 +65,7 @@ fn listing(services: &Services, request: &ListRequest) -> Result<String, ToolErr
 /// The checkpoint `name`, and what was recorded since.
 fn since_checkpoint(services: &Services, name: &str) -> Result<(JournalRecord, Vec<JournalRecord>), ToolError> {
     let roots: Vec<&str> = services.workspace.roots().iter().map(|root| root.key()).collect();
-    services.session.history.since_checkpoint(name, &roots).ok().flatten().ok_or_else(|| {
+    services.session.history.since_checkpoint(name, &roots, CheckpointAsker::Person).ok().flatten().ok_or_else(|| {
         ToolError::new(Kind::NotFound, format!("there is no checkpoint called {name:?}"))
             .hint("`rootbound history` lists the checkpoints, `rootbound history checkpoint NAME` makes one")
     })
@@ -85,7 +87,8 @@ fn table(records: &[JournalRecord], now: u64) -> String {
             let this = (&first.session, first.time, &first.shown);
             if last_checkpoint.replace(this) != Some(this) {
                 let (time, ago) = (time(first.time), age(now.saturating_sub(first.time)));
-                let _ = writeln!(text, "{time}  {ago:>7}  checkpoint {}", escape_controls(&first.shown));
+                let by = if first.change == 0 { "the command".to_owned() } else { maker(first) };
+                let _ = writeln!(text, "{time}  {ago:>7}  checkpoint {}  (by {by})", escape_controls(&first.shown));
             }
             continue;
         }
@@ -105,11 +108,22 @@ fn line(record: &JournalRecord, now: u64) -> String {
         (None, _) => "-",
     };
     let to = record.to.as_ref().map_or_else(String::new, |to| format!(" -> {to}"));
-    let by = record.by.as_ref().map_or_else(String::new, |by| format!("  (by {})", escape_controls(by)));
+    let by = record.by.as_ref().map_or_else(String::new, |_| format!("  (by {})", maker(record)));
     let session = record.session.get(..SESSION_DIGITS).unwrap_or(&record.session);
     let change = format!("{session}.{}", record.change);
     let path = format!("{}{to}{by}", record.shown);
     row([&time(record.time), &age(now.saturating_sub(record.time)), &record.tool, before, &change, &path])
+}
+
+/// Who made a change: the client and the thread, whose id is cut as in the names that clients show; else the session.
+fn maker(record: &JournalRecord) -> String {
+    let Some(by) = &record.by else { return record.maker() };
+    let is_uuid = |id: &str| id.len() == 36 && id.chars().all(|letter| letter == '-' || letter.is_ascii_hexdigit());
+    let words: Vec<&str> =
+        by.split(' ').map(|word| if is_uuid(word) { &word[..THREAD_DIGITS] } else { word }).collect();
+    let client = record.client.iter().filter(|client| *client != by);
+    let client = client.map(|client| format!("{}, ", client.strip_suffix("-mcp-client").unwrap_or(client)));
+    escape_controls(&(client.collect::<String>() + &words.join(" "))).into_owned()
 }
 
 fn row([time, ago, tool, before, change, path]: [&str; 6]) -> String {
@@ -154,7 +168,7 @@ fn point<'r>(
     if let Some(name) = checkpoint {
         since_checkpoint(services, name)?;
     }
-    Ok(session.map(HistoryPoint::RecordedSession).or_else(|| checkpoint.map(HistoryPoint::Checkpoint)))
+    Ok(session.map(HistoryPoint::RecordedSession).or_else(|| checkpoint.map(HistoryPoint::PersonsCheckpoint)))
 }
 
 /// Names the state of the roots as it is now.
@@ -167,7 +181,7 @@ fn checkpoint(services: &Services, name: &str) -> Result<String, ToolError> {
         return Err(failed(NOTHING_KEPT));
     }
     let roots: Vec<&str> = services.workspace.roots().iter().map(|root| root.key()).collect();
-    match history.set_checkpoint(&name, 0, &roots) {
+    match history.set_checkpoint(&name, 0, &roots, None) {
         Ok(false) => Ok(format!("Checkpoint {name} made")),
         Ok(true) => Ok(format!("Checkpoint {name} moved: it is now the state of this moment")),
         Err(error) => Err(failed(&error.kind().to_string())),
@@ -192,6 +206,12 @@ mod tests {
         assert_eq!(line(&record, 1_300), "1970-01-01 00:16    5 min  edit     0123456789ab  5e55.7       src/a.rs\n");
         let named = JournalRecord { by: Some("thread a1".into()), ..record.clone() };
         assert!(line(&named, 1_300).ends_with("  src/a.rs  (by thread a1)\n"));
+        let thread = "thread 01a222b8-3c4d-7e5f-8a9b-0c1d2e3f4a5b (blue)";
+        let client = Some("codex-mcp-client".to_owned());
+        let named = JournalRecord { by: Some(thread.into()), client: client.clone(), ..record.clone() };
+        assert!(line(&named, 1_300).ends_with("  src/a.rs  (by codex, thread 01a222b8 (blue))\n"));
+        let named = JournalRecord { by: client.clone(), client, ..record.clone() };
+        assert!(line(&named, 1_300).ends_with("  (by codex-mcp-client)\n"));
         let moved = JournalRecord { old: None, to: Some("b".into()), tool: "move".into(), ..record };
         assert_eq!(
             line(&moved, 1_000),

@@ -86,6 +86,9 @@ impl Dispatcher {
     /// Runs `call`; with an audit, writes its line: described before it runs, concluded when it has been answered.
     pub(super) async fn run(&self, mut call: Call) -> Result<Response, ToolError> {
         let by = call.caller.named(self.services.options.label.as_deref()).map(Arc::from);
+        if let Some(client) = call.caller.client_name() {
+            self.services.session.history.set_client(client);
+        }
         let Some(audit) = self.services.options.audit.clone() else {
             call.trace = Arc::new(Trace { by, ..Trace::default() });
             return self.run_and_log(call).await;

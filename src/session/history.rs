@@ -9,7 +9,7 @@ use std::{
     hash::{BuildHasher as _, RandomState},
     io::{self, Read},
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex, OnceLock, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
 };
@@ -41,6 +41,15 @@ pub enum Kept {
     Nowhere(String),
 }
 
+/// Who asks for a checkpoint by its name. Those that the command made are the person's: no call of a model moves one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CheckpointAsker<'a> {
+    /// The person at the command line, whose own come first.
+    Person,
+    /// A caller with this name, as far as it is known: its own come first, then the person's.
+    Model(Option<&'a str>),
+}
+
 /// The history of changes; shared by all calls of a session.
 #[derive(Debug)]
 pub struct History {
@@ -48,6 +57,8 @@ pub struct History {
     memory: Mutex<MemoryStore>,
     /// Names this process in the journal.
     session: Arc<str>,
+    /// The client of this process, once that is known.
+    client: OnceLock<String>,
     next: AtomicU64,
     undoable: Mutex<UndoList>,
 }
@@ -75,6 +86,7 @@ impl History {
             memory: Mutex::default(),
             // Random enough to tell processes apart; it protects nothing.
             session: format!("{:016x}", RandomState::new().hash_one(0)).into(),
+            client: OnceLock::new(),
             next: AtomicU64::new(1),
             undoable: Mutex::default(),
         }
@@ -189,7 +201,8 @@ impl History {
         records: impl IntoIterator<Item = JournalRecord>,
         pending: &PendingChange,
     ) -> impl Iterator<Item = JournalRecord> {
-        let line = |record| JournalRecord { by: pending.by.as_deref().map(str::to_owned), ..record };
+        let by = pending.by.as_deref().map(str::to_owned);
+        let line = move |record| JournalRecord { by: by.clone(), client: self.client.get().cloned(), ..record };
         records.into_iter().map(move |record| line(record).of(&self.session, pending.number))
     }
 
@@ -212,29 +225,56 @@ impl History {
         }
     }
 
-    /// The state just before the change with the number `first` has this name from now on, for all sessions of the
-    /// roots with these keys. Whether it was that of another state before.
+    /// The state just before the change with the number `first`, or now for 0, which a person asks for, has this name
+    /// from now on, for all sessions of the roots with these keys. Whether `by` had given it to another state before.
     ///
     /// # Errors
     /// When the journal cannot be written: only this session knows the name then.
-    pub fn set_checkpoint(&self, name: &CheckpointName, first: u64, roots: &[&str]) -> io::Result<bool> {
-        let is_recorded = self.since_checkpoint(name.as_str(), roots).is_ok_and(|found| found.is_some());
-        let is_moved = self.undo_list().checkpoints.set(name.clone(), first) || is_recorded;
+    pub fn set_checkpoint(
+        &self,
+        name: &CheckpointName,
+        first: u64,
+        roots: &[&str],
+        by: Option<&Arc<str>>,
+    ) -> io::Result<bool> {
+        let mut is_moved = self.undo_list().checkpoints.set(name.clone(), first);
         if let Some(store) = &self.store {
-            let records = roots.iter().map(|root| JournalRecord::checkpoint(root, name));
-            store.write_down(records.map(|record| record.of(&self.session, first)))?;
+            let is_same = |other: &JournalRecord| {
+                (other.change == 0) == (first == 0) && other.by.as_deref() == by.map(|by| &**by)
+            };
+            is_moved |= store.since_checkpoint(roots, name.as_str(), is_same).is_ok_and(|found| found.is_some());
+            let pending = PendingChange { number: first, recorded: false, by: by.cloned() };
+            store.write_down(self.lines(roots.iter().map(|root| JournalRecord::checkpoint(root, name)), &pending))?;
         }
         Ok(is_moved)
     }
 
-    /// The record of the newest checkpoint of this name, and the records of what was changed since the state that it
-    /// names, by whichever session, oldest first: each change where its first line is, which was written under its locks.
+    /// This process serves the client of this name.
+    pub fn set_client(&self, name: String) {
+        self.client.get_or_init(|| name);
+    }
+
+    /// The record of the newest checkpoint of this name that comes first for `asker`, and the records of what was changed
+    /// since the state that it names, by whichever session, oldest first: each change where its first line is, which was
+    /// written under its locks.
     pub fn since_checkpoint(
         &self,
         name: &str,
         roots: &[&str],
+        asker: CheckpointAsker<'_>,
     ) -> io::Result<Option<(JournalRecord, Vec<JournalRecord>)>> {
-        self.store.as_ref().map_or(Ok(None), |store| store.since_checkpoint(roots, name))
+        let Some(store) = &self.store else { return Ok(None) };
+        let is_persons = |record: &JournalRecord| record.change == 0;
+        if let CheckpointAsker::Model(by) = asker {
+            let is_own = |record: &JournalRecord| !is_persons(record) && record.by.as_deref() == by;
+            if let found @ Some(_) = store.since_checkpoint(roots, name, is_own)? {
+                return Ok(found);
+            }
+        }
+        match store.since_checkpoint(roots, name, is_persons)? {
+            None => store.since_checkpoint(roots, name, |_| true),
+            found => Ok(found),
+        }
     }
 
     /// The process, and who it acted for, that made the file at the real path `path` what it is at each of `revisions`, if

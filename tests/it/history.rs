@@ -365,6 +365,49 @@ fn a_deleted_tree_deeper_than_path_max_is_restored() {
 }
 
 #[test]
+fn checkpoint_of_a_person_is_moved_by_no_call_of_a_model() {
+    let project = Project::new();
+    let write = |content: &str, checkpoint: Option<&str>| {
+        let content = format!("content={content}");
+        let mut call = vec!["--read-before-write", "off", "call", "write", "path=a.txt", &content];
+        call.extend(checkpoint);
+        project.ok(&call)
+    };
+    let listed = |name: &str, maker: &str| {
+        let line = format!("  checkpoint {name}  (by {maker}");
+        project.ok(&["history"]).lines().filter(|listed| listed.contains(&line)).count()
+    };
+    write("one", None);
+    project.ok(&["history", "checkpoint", "last-prompt"]);
+    let text = write("two", Some("checkpoint=last-prompt"));
+    assert!(text.contains("(checkpoint last-prompt: the state before this call)"), "{text}");
+    write("three", Some("checkpoint=own"));
+    let text = write("four", Some("checkpoint=last-prompt"));
+    assert!(text.contains("(checkpoint last-prompt was moved: it is now the state before this call)"), "{text}");
+    assert_eq!([listed("last-prompt", "the command)"), listed("last-prompt", "session ")], [1, 2]);
+
+    // The person's own first, and where there is none, the model's; for a model the other way round.
+    let diff = |name: &str| project.ok(&["history", "diff", name]);
+    assert!(diff("last-prompt").contains("-one\n") && diff("own").contains("-two\n"), "{}", diff("last-prompt"));
+    assert_eq!(project.ok(&["history", "--since", "last-prompt"]).matches("a.txt").count(), 3);
+    project.ok(&["history", "restore", "--to", "last-prompt"]);
+    assert_eq!(project.content("a.txt"), "one");
+    let undo = |name: &str| project.ok(&["call", "undo", &format!("to={name}"), "include_others=true"]);
+    write("five", None);
+    undo("last-prompt");
+    assert_eq!(project.content("a.txt"), "three");
+    project.ok(&["history", "checkpoint", "persons"]);
+    write("six", None);
+    undo("persons");
+    assert_eq!(project.content("a.txt"), "three");
+    // What the person makes later does not move the model's either.
+    assert!(project.ok(&["history", "checkpoint", "own"]).ends_with("Checkpoint own made\n"));
+    assert!(project.ok(&["history", "checkpoint", "own"]).contains("moved"));
+    undo("own");
+    assert_eq!(project.content("a.txt"), "two");
+}
+
+#[test]
 fn checkpoint_of_the_command_line_is_what_restore_diff_and_undo_go_back_to() {
     let project = Project::new();
     project.write("a.txt", "one\n");

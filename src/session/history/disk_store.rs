@@ -129,15 +129,17 @@ impl DiskStore {
         Ok(without(gone, records, roots))
     }
 
-    /// The newest checkpoint of this name, and the changes that were begun after the state that it names, oldest first.
+    /// The newest checkpoint of this name that `is_wanted`, and the changes that were begun after the state that it names, oldest first.
     /// None without such a checkpoint. Looks at no more days than it takes.
     pub(super) fn since_checkpoint(
         &self,
         roots: &[&str],
         name: &str,
+        is_wanted: impl Fn(&JournalRecord) -> bool,
     ) -> io::Result<Option<(JournalRecord, Vec<JournalRecord>)>> {
         let is_meant = |record: &JournalRecord| {
-            record.kind == RecordKind::Checkpoint && record.shown == name && roots.contains(&record.root.as_str())
+            let is_named = record.kind == RecordKind::Checkpoint && record.shown == name;
+            is_named && roots.contains(&record.root.as_str()) && is_wanted(record)
         };
         let folder = self.folder()?;
         let mut days = days(&folder)?.into_iter().rev();

@@ -25,7 +25,8 @@ pub enum RecordKind {
     Link,
     /// A directory that was made.
     Made,
-    /// Not an entry: a name of the state before this change of this process, and of all that follows. `shown` is it.
+    /// Not an entry: a name of the state before this change of this process, and of all that follows. `shown` is it. The
+    /// person's have the change 0.
     Checkpoint,
     /// Not an entry: the change of that number was never made.
     Void,
@@ -66,6 +67,8 @@ pub struct JournalRecord {
     pub to: Option<String>,
     /// Who made it, as far as the request or the process names them.
     pub by: Option<String>,
+    /// The client of that process, as it names itself.
+    pub client: Option<String>,
 }
 
 impl JournalRecord {

@@ -240,7 +240,7 @@ fn commit_with_checkpoint(
     let first = cx.session.history.position();
     let mut answer = change.commit(cx, approval)?;
     let roots: Vec<&str> = cx.workspace.roots().iter().map(|root| root.key()).collect();
-    let note = match cx.session.history.set_checkpoint(name, first, &roots) {
+    let note = match cx.session.history.set_checkpoint(name, first, &roots, cx.by.as_ref()) {
         Ok(false) => format!("checkpoint {name}: the state before this call"),
         Ok(true) => format!("checkpoint {name} was moved: it is now the state before this call"),
         Err(error) => {

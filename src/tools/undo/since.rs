@@ -12,7 +12,9 @@ use super::{
     super::{CallContext, Kind, ToolError, commit::ChangedPart, context::echo, read_before_write::SOMEBODY},
     virtual_tree::DiskOfCall,
 };
-use crate::session::history::{Effect, FormerEntry, JournalRecord, MadeChange, RecordKind, UndoableChange};
+use crate::session::history::{
+    CheckpointAsker, Effect, FormerEntry, JournalRecord, MadeChange, RecordKind, UndoableChange,
+};
 
 /// Checkpoints that an error names.
 const NAMED: usize = 5;
@@ -22,8 +24,10 @@ const NAMED: usize = 5;
 pub(crate) enum HistoryPoint<'a> {
     /// Before the first change of this session.
     Session,
-    /// The checkpoint of this name.
+    /// The checkpoint of this name that is the caller's, or else the person's.
     Checkpoint(&'a str),
+    /// The checkpoint of this name that is the person's, or else that of a model.
+    PersonsCheckpoint(&'a str),
     /// Before the first change of a recorded session; only the changes of that session count.
     RecordedSession(&'a str),
 }
@@ -82,13 +86,17 @@ pub(in crate::tools) fn changes_since(
         }
         HistoryPoint::Session => return Ok(own_since(0)),
         HistoryPoint::RecordedSession(id) => return recorded_session(cx, id),
-        HistoryPoint::Checkpoint(name) => {
-            let Some((checkpoint, records)) = history.since_checkpoint(name, &roots).map_err(unreadable)? else {
+        HistoryPoint::Checkpoint(name) | HistoryPoint::PersonsCheckpoint(name) => {
+            let asker = match earlier {
+                HistoryPoint::PersonsCheckpoint(_) => CheckpointAsker::Person,
+                _ => CheckpointAsker::Model(cx.by.as_deref()),
+            };
+            let Some((checkpoint, records)) = history.since_checkpoint(name, &roots, asker).map_err(unreadable)? else {
                 let own = history.undo_list().checkpoints.get(name);
                 return own.map(own_since).ok_or_else(|| no_checkpoint(cx, name));
             };
             let first = records.iter().filter(|record| is_own(record)).map(|record| record.change).min();
-            (records, if is_own(&checkpoint) { history.undo_list().checkpoints.get(name) } else { first })
+            (records, if is_own(&checkpoint) { Some(checkpoint.change) } else { first })
         }
     };
     let (mut own, _) = first_own.map_or_else(Default::default, |number| history.undo_list().since(number));

@@ -111,7 +111,8 @@ pub(super) fn play(run: &Run) -> Result<Counts, String> {
             server
         })
         .collect();
-    let mut checkpoints: BTreeMap<&str, Tree> = BTreeMap::new();
+    // Those of the sessions, which have one name, and those of the command.
+    let mut checkpoints: [BTreeMap<&str, Tree>; 2] = Default::default();
     let (mut counts, mut forgotten) = (Counts::default(), false);
     for (index, step) in run.steps.iter().enumerate() {
         let before = Tree::of(&root);
@@ -132,17 +133,19 @@ pub(super) fn play(run: &Run) -> Result<Counts, String> {
                 }
                 counts.changes += u64::from(succeeded);
                 if let Some(name) = checkpoint.filter(|_| succeeded && !text.contains("no checkpoint ")) {
-                    checkpoints.insert(name, before);
+                    checkpoints[0].insert(name, before);
                 }
             }
             Step::Forget { one_of } => forgotten |= forget(&state, *one_of),
             Step::Checkpoint(name) => {
                 let (succeeded, text) = command(&root, &state, &["history", "checkpoint", name]);
                 assert!(succeeded, "{text}");
-                checkpoints.insert(name, before);
+                checkpoints[1].insert(name, before);
             }
             Step::Back { session, to } => {
-                let Some(then) = checkpoints.get(to) else { continue };
+                let [models, persons] = checkpoints.each_ref().map(|named| named.get(to));
+                let for_command = persons.or(models);
+                let Some(then) = (if session.is_some() { models.or(persons) } else { for_command }) else { continue };
                 let (succeeded, text) = match session {
                     Some(session) => {
                         let arguments = json!({ "to": to, "include_others": true });
@@ -171,7 +174,7 @@ pub(super) fn play(run: &Run) -> Result<Counts, String> {
                     return failed("it is not the tree of the checkpoint");
                 }
                 let (_, text) = command(&root, &state, &["history", "diff", to]);
-                if text.trim() != "no difference" {
+                if for_command == Some(then) && text.trim() != "no difference" {
                     return failed(&format!("diff says {text}"));
                 }
                 counts.exactly_back += 1;

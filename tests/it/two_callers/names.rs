@@ -164,5 +164,5 @@ fn events_have_who_and_which_session() {
     // The session is the one of the history.
     let state = state.to_str().expect("a plain name");
     let listed = Outcome::of(program(dir.path()).args(["--root", "app", "--state-dir", state, "history"])).succeeded();
-    assert!(listed.contains(&session[..8]) && listed.contains("(by thread b2 (blue))"), "{listed}");
+    assert!(listed.contains(&session[..8]) && listed.contains("(by test, thread b2 (blue))"), "{listed}");
 }
