@@ -122,8 +122,8 @@ impl PlannedCopy {
             let mut is_made = |path: &WorkspacePath| left_out.next_if(|link| *link == path).is_none();
             let made = self.tree.paths().filter(|(path, _)| is_made(path)).zip(&created.revisions);
             let entries: Vec<FormerEntry> = made
-                .filter_map(|((_, entry), revision)| {
-                    let node = entry.node.state(*revision)?;
+                .filter_map(|((path, entry), revision)| {
+                    let node = entry.node.state(&path, &path, *revision)?;
                     Some(FormerEntry { position: entry.position.clone(), node })
                 })
                 .collect();

@@ -1,5 +1,6 @@
 //! Directory handles over rustix: `openat`, `fstatat`, `renameat` and their kin, links never followed.
 
+mod acl;
 mod entries;
 #[cfg(target_os = "linux")]
 mod file_system;

@@ -22,8 +22,8 @@ use beneath::{FileKind, OpenFor, Stat};
 
 use crate::write::{EntryLocks, NewContent, allowed, entry_in_parent, random};
 use crate::{
-    AccessError, AccessErrorKind, Approval, AtPath as _, Base, EntryState, FileLock, FileState, NewDirectory, Revision,
-    Shared, WaitLimit, Workspace, WorkspacePath, WritablePath, WriteGuard, limits::IfThere as _,
+    AccessError, AccessErrorKind, Approval, AtPath as _, Base, Dir, EntryState, FileLock, FileState, NewDirectory,
+    Revision, Shared, WaitLimit, Workspace, WorkspacePath, WritablePath, WriteGuard, limits::IfThere as _,
 };
 use intent_folder::{IntentFolder, OwnIntent, Stage};
 use steps::{MAX_STEPS, NewFile, Step, StepAction, Steps};
@@ -46,6 +46,8 @@ pub struct Transaction<'n> {
     /// Paths whose entries are removed or moved away.
     vacated_paths: HashSet<PathBuf>,
     steps: Vec<Step<'n>>,
+    /// Directories that get narrower rights before anything comes into them.
+    narrowed: Vec<(WorkspacePath, u32)>,
 }
 
 /// A file that a transaction replaces or removes.
@@ -87,7 +89,7 @@ impl<'n> Transaction<'n> {
         let paths: Vec<&WorkspacePath> = paths.iter().collect();
         let locks = workspace.hold_recovered(&paths, &first, &wait_limit)?;
         let vacated_paths = leaving.iter().map(|entry| entry.path().host()).collect();
-        Ok(Self { shared, wait_limit, locks: Arc::new(locks), vacated_paths, steps: Vec::new() })
+        Ok(Self { shared, wait_limit, locks: Arc::new(locks), vacated_paths, steps: Vec::new(), narrowed: Vec::new() })
     }
 
     /// The right to give a file another content, or to make it, if it is what the plan saw.
@@ -107,7 +109,7 @@ impl<'n> Transaction<'n> {
         let (old, mode) = guard.into_checked();
         let (action, seen) = match old {
             // Nothing to do.
-            Some((_, old)) if old == new => return,
+            Some((stat, old)) if old == new && path.narrowed(&stat, mode).mode() == stat.mode() => return,
             Some((stat, old)) => (StepAction::Replace { old, new }, Some(stat)),
             None => (
                 StepAction::Create { is: EntryState::File(FileState { revision: new, mode: mode.unwrap_or(0) }) },
@@ -117,14 +119,20 @@ impl<'n> Transaction<'n> {
         self.steps.push(Step { path, action, seen, file: Some(NewFile::Content { content, mode, like }) });
     }
 
-    /// Adds the removal of an entry.
+    /// Adds the removal of an entry. Returns its state with the rights that it has now.
     ///
     /// # Errors
     /// `Stale` when it is something else.
-    pub fn remove(&mut self, entry: &WritablePath, was: EntryState) -> Result<(), AccessError> {
+    pub fn remove(&mut self, entry: &WritablePath, mut was: EntryState) -> Result<EntryState, AccessError> {
         let seen = self.checked(entry, &was)?;
-        self.steps.push(Step { seen: Some(seen), ..Step::new(entry.path(), StepAction::Remove { was }) });
-        Ok(())
+        if let EntryState::File(FileState { mode, .. }) | EntryState::Directory { mode } = &mut was {
+            let above = std::iter::successors(Some(entry.path().clone()), WorkspacePath::parent);
+            let gone = above.take_while(|path| self.is_freed(path)).last();
+            *mode = entry.path().mode_made_anew(&seen, gone.as_ref());
+        }
+        let action = StepAction::Remove { was: was.clone() };
+        self.steps.push(Step { seen: Some(seen), ..Step::new(entry.path(), action) });
+        Ok(was)
     }
 
     /// Adds a move of an entry to a path that is free, or becomes free by this transaction.
@@ -158,6 +166,16 @@ impl<'n> Transaction<'n> {
     pub fn create(&mut self, at: &WritablePath, is: EntryState) -> Result<(), AccessError> {
         self.check_free(at)?;
         self.steps.push(Step::new(at.path(), StepAction::Create { is }));
+        Ok(())
+    }
+
+    /// The directory that is there keeps at most these permission bits. A kill in the middle may leave it so.
+    ///
+    /// # Errors
+    /// Those of the rights to change it.
+    pub fn narrow(&mut self, at: &WritablePath, most: u32) -> Result<(), AccessError> {
+        allowed(at)?;
+        self.narrowed.push((at.path().clone(), most));
         Ok(())
     }
 
@@ -317,10 +335,15 @@ impl Transaction<'_> {
                 return Err(error.into());
             }
         };
-        let done = publish::publish(&steps)
+        let mut narrowed = Vec::new();
+        let done = narrow(&self.narrowed, &mut narrowed)
+            .and_then(|()| publish::publish(&steps))
             .and_then(|()| publish::sync(&steps))
             .and_then(|()| record_stage(&mut intent, Stage::Done, &steps));
         if let Err(error) = done {
+            for (dir, mode) in narrowed {
+                let _ = dir.set_mode(mode);
+            }
             return Err(CommitError { error, not_restored: roll_back_published(&steps, intent) });
         }
         let committed = CommittedTransaction { made, survives_a_kill: intent.is_some() };
@@ -343,6 +366,17 @@ impl Transaction<'_> {
             }
         }
     }
+}
+
+/// Narrows the rights of directories; `narrowed` gets each with those that it had.
+fn narrow(directories: &[(WorkspacePath, u32)], narrowed: &mut Vec<(Dir, u32)>) -> Result<(), AccessError> {
+    for (path, most) in directories {
+        let dir = path.root().dir.dir_beneath(path.relative(), OpenFor::Traverse).at(path)?;
+        let mode = dir.stat().at(path)?.permissions();
+        dir.set_mode(mode & most).at(path)?;
+        narrowed.push((dir, mode));
+    }
+    Ok(())
 }
 
 /// The new directories, which are still under reserved names.

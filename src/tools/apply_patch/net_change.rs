@@ -228,7 +228,7 @@ impl Net<'_> {
             hunks: now.hunks.clone(),
             ..NetChange::at(file)
         };
-        let mode = if now.executable { PROGRAM } else { 0 };
+        let mode = if now.executable && kind == NetKind::Added { PROGRAM } else { 0 };
         let like = from.map(|from| from.real.clone());
         let written = NewState::Content { base, bytes, mode, like };
         Ok(Some((ChangeStep { target, change: written }, Some(change))))

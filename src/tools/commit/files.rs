@@ -37,7 +37,7 @@ pub(in crate::tools) enum NewState {
         /// Must still be there. `Absent`: nothing, or an entry that the same change removes.
         base: Base,
         bytes: Vec<u8>,
-        /// Permission bits of a new file; 0 leaves them to the umask.
+        /// Permission bits of a new file, and the most that a replaced one keeps; 0 leaves them to the umask.
         mode: u32,
         /// The file whose mode, owner and attributes a new file gets instead.
         like: Option<WorkspacePath>,
@@ -49,6 +49,8 @@ pub(in crate::tools) enum NewState {
     Moved { to: WritablePath, base: EntryState },
     /// A directory or a link, where nothing is. Missing parent directories need no step.
     Created(EntryState),
+    /// The directory that is there with no more than these permission bits.
+    Narrowed { most: u32 },
 }
 
 /// The result of a change of many files.
@@ -139,7 +141,7 @@ fn commit_steps(
                 leaving.push(target);
             }
             NewState::Removed { .. } => leaving.push(target),
-            NewState::Content { .. } | NewState::Created(_) => {}
+            NewState::Content { .. } | NewState::Created(_) | NewState::Narrowed { .. } => {}
         }
     }
     check_once(changes)?;
@@ -264,16 +266,17 @@ fn add<'c>(
         NewState::Removed { base } => {
             // For its refusals alone: policy may protect the entry.
             cx.workspace.tree(target, Purpose::Remove)?;
-            transaction.remove(target, base.clone())?;
+            let was = transaction.remove(target, base.clone())?;
+            let record = record.before(&was);
             let report = move || {
-                let entries = vec![FormerEntry::top(base.clone())];
+                let entries = vec![FormerEntry::top(was)];
                 let effect = (!over.contains_key(path)).then(|| {
                     record_entries(cx, tool, EntriesAre::Gone, path, &entries, &[]);
                     Effect::Removed { path: path.clone(), entries: Arc::new(entries) }
                 });
                 ((path.clone(), None), effect)
             };
-            CheckedStep { record: Some(record.before(base)), report: Box::new(report) }
+            CheckedStep { record: Some(record), report: Box::new(report) }
         }
         NewState::Moved { to, base } => {
             let tree = cx.workspace.tree(target, Purpose::Move(to))?;
@@ -309,6 +312,10 @@ fn add<'c>(
                 ((path.clone(), None), effect)
             };
             CheckedStep { record: None, report: Box::new(report) }
+        }
+        NewState::Narrowed { most } => {
+            transaction.narrow(target, *most)?;
+            CheckedStep { record: None, report: Box::new(move || ((path.clone(), None), None)) }
         }
     })
 }

@@ -97,7 +97,8 @@ pub(in crate::tools) fn remove(
             }
             _ => None,
         };
-        let node = entry.node.state(revision).ok_or_else(|| refuse(&path, "it is a special file"))?;
+        let node =
+            entry.node.state(&path, tree.top(), revision).ok_or_else(|| refuse(&path, "it is a special file"))?;
         former.push(FormerEntry { position: entry.position.clone(), node });
         revisions.push(revision);
     }

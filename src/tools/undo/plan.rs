@@ -151,6 +151,10 @@ impl UndoPlan {
                 };
                 restored
             }
+            TreeChange::Narrow { path, most } => {
+                let step = ChangeStep { target: entry(path)?, change: NewState::Narrowed { most: *most } };
+                (step, format!("narrow the rights of the directory {path}"))
+            }
             TreeChange::Create { path, is } => {
                 self.pay(Cost { files: 1, ..Cost::default() });
                 let is_link = matches!(is, EntryState::Link(_));
@@ -174,7 +178,11 @@ impl UndoPlan {
         former: FileState,
         over: bool,
     ) -> Result<Option<(ChangeStep, String)>, ToolError> {
-        if over && DiskOfCall(cx).holds(path, former.revision) {
+        if over
+            && let Some(EntryState::File(now)) = commit::state_now(cx, &cx.workspace.writable_entry(path)?)?
+            && now.revision == former.revision
+            && (former.mode == 0 || now.mode & !former.mode == 0)
+        {
             return Ok(None);
         }
         // Before anything is shown: a file may have become a secret.
@@ -234,6 +242,7 @@ fn forward(net: &TreeChange, line: &str) -> String {
         TreeChange::Create { path, is: EntryState::Link(_) } => format!("deleted the link {path}"),
         TreeChange::Create { path, .. } => format!("deleted {path}"),
         TreeChange::Restore { path, .. } => format!("changed {path}"),
+        TreeChange::Narrow { path, .. } => format!("widened the rights of the directory {path}"),
     }
 }
 

@@ -131,7 +131,12 @@ impl<'p> UndoPlanner<'p> {
             Some(reason) => self.skip(path, reason),
             None => match before {
                 // In place, so that the file stays the one that it is.
-                Some(former) => self.tree.put(path, VirtualNode::Kept(former)),
+                Some(mut former) => {
+                    if let VirtualNode::Kept(later) = self.tree.node(path) {
+                        former.mode = narrower(former.mode, later.mode);
+                    }
+                    self.tree.put(path, VirtualNode::Kept(former));
+                }
                 None => self.tree.put(path, VirtualNode::Absent),
             },
         }
@@ -252,7 +257,13 @@ impl<'p> UndoPlanner<'p> {
         }
     }
 
-    fn put_back(&mut self, path: &WorkspacePath, node: VirtualNode, from: Option<WorkspacePath>) {
+    fn put_back(&mut self, path: &WorkspacePath, mut node: VirtualNode, from: Option<WorkspacePath>) {
+        if let VirtualNode::Kept(former) = &mut node
+            && from.as_ref().is_some_and(|from| from.parent() != path.parent())
+        {
+            // Its rights are those for the directory that it was removed from, and this one may give it another group.
+            former.mode = narrower(former.mode, former.mode << 3 | 0o707);
+        }
         let occupant = self.tree.kind(self.view, path);
         let parent = path.parent().map(|parent| self.tree.kind(self.view, &parent));
         let is_below_a_file = matches!(parent, Some(Some(FileKind::File | FileKind::Symlink | FileKind::Other)));
@@ -260,10 +271,14 @@ impl<'p> UndoPlanner<'p> {
             && occupant == Some(FileKind::File)
             && matches!(node, VirtualNode::Kept(_))
             && self.refusal(path, ChangedPart::Entry).is_none();
-        let is_same_directory =
-            matches!(node, VirtualNode::Directory(_)) && from.is_none() && occupant == Some(FileKind::Directory);
-        if self.is_frozen(path) || is_same_directory {
+        if self.is_frozen(path) {
             return;
+        }
+        if let VirtualNode::Directory(former) = &node
+            && from.is_none()
+            && occupant == Some(FileKind::Directory)
+        {
+            return self.tree.narrow(path, former.mode);
         }
         if (occupant.is_none() || replaces) && !is_below_a_file {
             if let Some(from) = &from {
@@ -367,6 +382,11 @@ struct PutBack {
     node: VirtualNode,
     /// Where it was taken from, if the change moved it.
     from: Option<WorkspacePath>,
+}
+
+/// The permission bits that both have; 0 is an unknown mode.
+fn narrower(one: u32, other: u32) -> u32 {
+    if one == 0 || other == 0 { one | other } else { one & other }
 }
 
 fn depth(path: &WorkspacePath) -> usize {

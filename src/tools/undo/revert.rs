@@ -11,13 +11,16 @@ use confined_fs::{
 
 use crate::session::{
     Cost, RootBytes,
-    history::{Effect, FormerEntry, JournalRecord, PendingChange, RecordKind, UndoableChange},
+    history::{Effect, FormerEntry, JournalRecord, PendingChange, UndoableChange},
 };
 
-use super::super::{
-    CallContext, Kind, ToolError,
-    commit::{self, ChangeStep, EntriesAre, NewState, Undoable},
-    read_before_write, shown_diff,
+use super::{
+    super::{
+        CallContext, Kind, ToolError,
+        commit::{self, ChangeStep, EntriesAre, NewState, Undoable},
+        read_before_write, shown_diff,
+    },
+    virtual_tree::DiskOfCall,
 };
 
 /// The effect of reverting a change.
@@ -101,26 +104,35 @@ pub(super) fn revert(
     // The directories go in a step of their own, under locks of their own.
     let [first, second] = approval.for_two_steps();
     revert_effect(cx, &change.effect, undoable, first)?;
+    // One whose rights somebody has changed since would be made again with others.
+    let is_as_made = |one: &&NewDirectory| DiskOfCall(cx).stat(one.path()).is_some_and(|now| one.has_own_mode(&now));
+    let unchanged = change.made.iter().rev().take_while(is_as_made).count();
     // The change itself is reverted by now: what stays of its directories is no reason to say otherwise.
-    let Ok((removed, pending)) = remove_made(cx, &change.made, second) else { return Ok(0) };
+    let made = &change.made[change.made.len() - unchanged..];
+    let Ok((removed, pending)) = remove_made(cx, made, second) else { return Ok(0) };
     cx.session.history.made_undo(&pending);
-    Ok(removed)
+    Ok(removed.len())
 }
 
-/// Removes the directories that a change made, those that hold nothing else by now.
-fn remove_made(
+/// Directories that were removed, each with what it was.
+type FormerDirectories<'m> = Vec<(&'m WorkspacePath, EntryState)>;
+
+/// Removes the directories that a change made, those that hold nothing else by now. Returns what they were.
+fn remove_made<'m>(
     cx: &CallContext,
-    made: &[NewDirectory],
+    made: &'m [NewDirectory],
     approval: Approval,
-) -> Result<(usize, PendingChange), ToolError> {
-    let Some(outermost) = made.first() else { return Ok((0, cx.session.history.unrecorded(cx.by.as_ref()))) };
+) -> Result<(FormerDirectories<'m>, PendingChange), ToolError> {
+    let Some(outermost) = made.first() else { return Ok((Vec::new(), cx.session.history.unrecorded(cx.by.as_ref()))) };
+    let state = |path| (path, EntryState::Directory { mode: DiskOfCall(cx).mode(path) });
+    let mut states: Vec<_> = made.iter().map(NewDirectory::path).map(state).collect();
     let entry = cx.workspace.writable_entry(outermost.path())?;
     let guard = TreeGuard::acquire_within(&cx.workspace, &[&entry], cx.wait_limit())?;
     let removed = guard.remove_made(made, approval)?;
     commit::record_unmade(cx, "undo", made, removed);
-    let record = |at: &WorkspacePath| JournalRecord { kind: RecordKind::Directory, ..JournalRecord::new("undo", at) };
-    let gone = made[made.len() - removed..].iter().map(|one| record(one.path())).collect();
-    Ok((removed, commit::begin(cx, gone).0))
+    let gone = states.split_off(states.len() - removed);
+    let records = gone.iter().map(|(path, state)| JournalRecord::new("undo", path).before(state)).collect();
+    Ok((gone, commit::begin(cx, records).0))
 }
 
 /// Reverts one effect, which goes on the list of changes as `undoable` says.
@@ -132,7 +144,7 @@ fn revert_effect(cx: &CallContext, effect: &Effect, undoable: Undoable, approval
             let target = cx.workspace.writable(path)?;
             let guard = WriteGuard::acquire_within(&cx.workspace, target, Base::Revision(*after), &cx.wait_limit())
                 .map_err(|error| not_as_left(path, error))?;
-            commit::commit_file(cx, guard, "undo", undoable, &bytes, approval)??;
+            commit::commit_file(cx, guard.with_mode(former.mode), "undo", undoable, &bytes, approval)??;
             Ok(())
         }
         Effect::Wrote { path, before: None, after } => {
@@ -150,9 +162,9 @@ fn revert_effect(cx: &CallContext, effect: &Effect, undoable: Undoable, approval
             remove(cx, &guard, &entry, Some(*mark), undoable, approval)
         }
         Effect::Made { directories } => match (remove_made(cx, directories, approval)?, directories.first()) {
-            ((0, _), Some(outermost)) => Err(changed_since(outermost.path(), "")),
+            ((removed, _), Some(outermost)) if removed.is_empty() => Err(changed_since(outermost.path(), "")),
             ((removed, pending), _) => {
-                list_unmade(cx, &directories[directories.len() - removed..], &pending, undoable);
+                list_unmade(cx, removed, &pending, undoable);
                 Ok(())
             }
         },
@@ -165,16 +177,16 @@ fn of_several() -> ToolError {
 }
 
 /// Directories that had been made were removed.
-fn list_unmade(cx: &CallContext, directories: &[NewDirectory], pending: &PendingChange, undoable: Undoable) {
-    let Some(outermost) = directories.first() else { return };
-    let names = directories.iter().enumerate().map(|(depth, directory)| FormerEntry {
+fn list_unmade(cx: &CallContext, directories: FormerDirectories<'_>, pending: &PendingChange, undoable: Undoable) {
+    let Some((outermost, _)) = directories.first().cloned() else { return };
+    let names = directories.into_iter().enumerate().map(|(depth, (path, node))| FormerEntry {
         position: match depth {
             0 => TreePosition::top(),
-            depth => TreePosition { depth, name: directory.path().file_name().unwrap_or_default().to_owned() },
+            depth => TreePosition { depth, name: path.file_name().unwrap_or_default().to_owned() },
         },
-        node: EntryState::Directory { mode: 0 },
+        node,
     });
-    let effect = Effect::Removed { path: outermost.path().clone(), entries: Arc::new(names.collect()) };
+    let effect = Effect::Removed { path: outermost.clone(), entries: Arc::new(names.collect()) };
     let change = UndoableChange { tool: "undo", effect, made: Vec::new() };
     cx.session.history.made(pending, change, undoable);
 }

@@ -34,8 +34,8 @@ pub(super) enum VirtualNode {
 pub(super) struct VirtualDirectory {
     /// The directory of the disk that it is; none if it would be made.
     disk: Option<WorkspacePath>,
-    /// Permission bits of one that would be made.
-    mode: u32,
+    /// Permission bits of one that would be made, and the most that one of the disk keeps; 0 where they do not matter.
+    pub(super) mode: u32,
     /// Its changed entries, by name.
     names: BTreeMap<OsString, VirtualNode>,
 }
@@ -52,6 +52,8 @@ pub(super) enum TreeChange {
     Create { path: WorkspacePath, is: EntryState },
     /// Gives the file that is there a content that is kept.
     Restore { path: WorkspacePath, former: FileState },
+    /// Leaves the directory that is there at most these permission bits.
+    Narrow { path: WorkspacePath, most: u32 },
 }
 
 impl TreeChange {
@@ -61,7 +63,8 @@ impl TreeChange {
             Self::Remove(path)
             | Self::Move { to: path, .. }
             | Self::Create { path, .. }
-            | Self::Restore { path, .. } => path,
+            | Self::Restore { path, .. }
+            | Self::Narrow { path, .. } => path,
         }
     }
 }
@@ -140,6 +143,13 @@ impl VirtualTree {
             here = directory.names.entry(name.to_os_string()).or_insert(unchanged);
         }
         *here = node;
+    }
+
+    /// The directory of the disk at `path` becomes one that had these permission bits.
+    pub(super) fn narrow(&mut self, path: &WorkspacePath, most: u32) {
+        let mut node = self.node(path);
+        node.opened().mode = most;
+        self.put(path, node);
     }
 
     /// Takes away what would be at `path`.
@@ -249,7 +259,8 @@ impl TreeComparison<'_> {
         let stays = |disk: &WorkspacePath| Some(disk) == there;
         match node {
             VirtualNode::OnDisk(disk) if stays(disk) => return,
-            VirtualNode::Directory(VirtualDirectory { disk: Some(disk), names, .. }) if stays(disk) => {
+            VirtualNode::Directory(VirtualDirectory { disk: Some(disk), names, mode }) if stays(disk) => {
+                self.narrow(disk, *mode);
                 for (name, child) in names {
                     let name = Path::new(name);
                     self.add(&path.child(name), child, Some(&disk.child(name)));
@@ -303,6 +314,7 @@ impl TreeComparison<'_> {
     /// A directory that would be made, or come, where the disk has one stays that one, and holds only what the other
     /// would: what went and came back on the way is no change.
     fn become_in_place(&mut self, path: &WorkspacePath, directory: &VirtualDirectory, there: &WorkspacePath) {
+        self.narrow(there, directory.disk.as_ref().map_or(directory.mode, |disk| self.disk.mode(disk)));
         let mut names = directory.names.clone();
         names.extend(self.moving_with(directory).into_iter().map(|(name, from)| (name, VirtualNode::OnDisk(from))));
         let others = self.disk.names(there).unwrap_or_default().into_iter();
@@ -312,6 +324,13 @@ impl TreeComparison<'_> {
         for (name, child) in &names {
             let name = Path::new(name);
             self.add(&path.child(name), child, Some(&there.child(name)));
+        }
+    }
+
+    /// What comes into the directory may be seen by nobody who might not enter the former one.
+    fn narrow(&mut self, there: &WorkspacePath, most: u32) {
+        if most != 0 && self.disk.mode(there) & !most != 0 {
+            self.changes.push(TreeChange::Narrow { path: there.clone(), most });
         }
     }
 
@@ -363,9 +382,9 @@ impl DiskOfCall<'_> {
         if path.is_root() { Some(FileKind::Directory) } else { self.stat(path).map(|stat| stat.kind) }
     }
 
-    /// The permission bits of a directory; 0 where they are not known.
+    /// The permission bits of a directory that is made in the place of this one; 0 where they are not known.
     pub(super) fn mode(self, directory: &WorkspacePath) -> u32 {
-        self.stat(directory).map_or(0, |stat| stat.permissions())
+        self.stat(directory).map_or(0, |stat| directory.mode_made_anew(&stat, None))
     }
 
     /// The names in a directory; `None` if they cannot be known.

@@ -98,6 +98,12 @@ fn command(root: &Path, state: &Path, arguments: &[&str]) -> (bool, String) {
     (ended.code == Some(0), ended.stdout + &ended.stderr)
 }
 
+/// The checkpoint that a session, or else the command, goes back to: its own first.
+fn named<'t>([models, persons]: &'t [BTreeMap<&str, Tree>; 2], to: &str, is_command: bool) -> Option<&'t Tree> {
+    let (models, persons) = (models.get(to), persons.get(to));
+    if is_command { persons.or(models) } else { models.or(persons) }
+}
+
 /// Plays the steps in a new folder. The error says what differs.
 pub(super) fn play(run: &Run) -> Result<Counts, String> {
     let folder = memory_folder();
@@ -143,9 +149,7 @@ pub(super) fn play(run: &Run) -> Result<Counts, String> {
                 checkpoints[1].insert(name, before);
             }
             Step::Back { session, to } => {
-                let [models, persons] = checkpoints.each_ref().map(|named| named.get(to));
-                let for_command = persons.or(models);
-                let Some(then) = (if session.is_some() { models.or(persons) } else { for_command }) else { continue };
+                let Some(then) = named(&checkpoints, to, session.is_none()) else { continue };
                 let (succeeded, text) = match session {
                     Some(session) => {
                         let arguments = json!({ "to": to, "include_others": true });
@@ -174,7 +178,7 @@ pub(super) fn play(run: &Run) -> Result<Counts, String> {
                     return failed("it is not the tree of the checkpoint");
                 }
                 let (_, text) = command(&root, &state, &["history", "diff", to]);
-                if for_command == Some(then) && text.trim() != "no difference" {
+                if named(&checkpoints, to, true) == Some(then) && text.trim() != "no difference" {
                     return failed(&format!("diff says {text}"));
                 }
                 counts.exactly_back += 1;

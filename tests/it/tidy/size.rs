@@ -11,8 +11,8 @@ use super::{Source, crates, none, root, sources};
 /// Ceilings of the product lines of each crate: lines of code without tests, blanks and comments. Each commit that removes
 /// lines lowers them to the next multiple of 20; one that raises a ceiling says what it is paid for with.
 const MAX_LINES: &[(&str, usize)] = &[
-    ("crates/beneath", 1_379),
-    ("crates/confined-fs", 11_320),
+    ("crates/beneath", 1_440),
+    ("crates/confined-fs", 11_400),
     ("crates/image-view", 920),
     ("crates/lsp-check", 1_580),
     ("crates/office-text", 2_388),
@@ -23,7 +23,7 @@ const MAX_LINES: &[(&str, usize)] = &[
     ("crates/text-edit", 6_053),
     ("crates/text-file", 1_080),
     ("crates/tree-search", 7_220),
-    ("src", 29_960),
+    ("src", 30_080),
 ];
 
 /// Modules that a folder may have; a file and the folder of its name count once.

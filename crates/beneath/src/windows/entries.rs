@@ -2,7 +2,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "by the path that the system gives for the open directory")]
 
-use std::{ffi::OsStr, fs, io};
+use std::{ffi::OsStr, fs, fs::File, io};
 
 use super::{dir::Dir, retried};
 use crate::{FileKind, Stat};
@@ -108,6 +108,11 @@ impl Dir {
     /// Rights are inherited here.
     pub fn set_mode(&self, _mode: u32) -> io::Result<()> {
         Ok(())
+    }
+
+    /// Rights are inherited here.
+    pub fn mode_made_anew(&self, _file: &File, stat: &Stat) -> io::Result<u32> {
+        Ok(stat.permissions())
     }
 
     /// Owners are not carried over here.

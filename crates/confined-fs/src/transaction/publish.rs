@@ -157,10 +157,11 @@ pub(super) fn prepare(steps: &Steps<'_>, wait_limit: &WaitLimit) -> Result<(), A
                 let like = like.as_ref().map(open).transpose()?;
                 let old = match &step.seen {
                     // Not kept open since the check: a change of many files has more of them than may be open.
-                    Some(seen) => Some(unchanged(&at, path, seen)?),
+                    Some(seen) => Some(unchanged(&at, path, seen, *mode)?),
                     None => like,
                 };
-                let mut temporary = Temporary::create_named(dir, name, old.as_ref().map(|(_, stat)| stat)).at(path)?;
+                let stat = old.as_ref().map(|(_, stat)| stat);
+                let mut temporary = Temporary::create_named(dir, name, stat, mode.is_some()).at(path)?;
                 fill(&mut temporary, content, old.as_ref().map(|(file, stat)| (file, stat)), *mode).at(path)?;
                 temporary.keep();
             }
@@ -171,7 +172,9 @@ pub(super) fn prepare(steps: &Steps<'_>, wait_limit: &WaitLimit) -> Result<(), A
                     return Err(AccessError::new(AccessErrorKind::Stale, from));
                 }
             }
-            (StepAction::Create { is: EntryState::Directory { .. } }, _) => dir.make_dir(name, false).at(path)?,
+            (StepAction::Create { is: EntryState::Directory { mode } }, _) => {
+                dir.make_dir(name, *mode != 0).at(path)?;
+            }
             (StepAction::Create { is: EntryState::Link(target) }, _) => dir.make_link(target, name).at(path)?,
             _ => {}
         }
@@ -194,9 +197,17 @@ fn open(like: &WorkspacePath) -> Result<(File, Stat), AccessError> {
     Ok((file, stat))
 }
 
-/// The file that is to be replaced, open, if it still looks as it was when it was checked.
-fn unchanged(at: &Place<'_>, path: &WorkspacePath, seen: &Stat) -> Result<(File, Stat), AccessError> {
+/// The file that is to be replaced, open, if it still looks as it was when it was checked, with the rights that it keeps.
+fn unchanged(
+    at: &Place<'_>,
+    path: &WorkspacePath,
+    seen: &Stat,
+    most: Option<u32>,
+) -> Result<(File, Stat), AccessError> {
     let file = at.dir.child_file(at.name).at(path)?;
     let stat = beneath::file_stat(&file).at(path)?;
-    if stat.same_size_and_time(seen) { Ok((file, stat)) } else { Err(AccessError::new(AccessErrorKind::Stale, path)) }
+    if !stat.same_size_and_time(seen) {
+        return Err(AccessError::new(AccessErrorKind::Stale, path));
+    }
+    Ok((file, path.narrowed(&stat, most)))
 }

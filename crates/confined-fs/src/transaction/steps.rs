@@ -170,7 +170,7 @@ pub(super) enum StepAction {
 /// The material of a new or replaced file.
 pub(super) enum NewFile<'n> {
     /// A content, with the permission bits of a new file, none for those of the umask, or else the attributes of the file
-    /// `like`.
+    /// `like`. A replaced one keeps no more than these bits.
     Content { content: Arc<NewContent<'n>>, mode: Option<u32>, like: Option<WorkspacePath> },
     /// The file of another file system that it takes the place of.
     MovedFrom { from: WorkspacePath, seen: Stat },

@@ -218,12 +218,12 @@ pub(super) fn build(
         let holder = builder.stack.dir().at(asked)?;
         let written = match node {
             NewNode::Directory { mode } => {
-                holder.make_dir(own, false).at(asked)?;
+                holder.make_dir(own, mode != 0).at(asked)?;
                 builder.enter(own, mode)?;
                 None
             }
             NewNode::MovedDirectory(stat) => {
-                holder.make_dir(own, false).at(asked)?;
+                holder.make_dir(own, true).at(asked)?;
                 builder.enter(own, stat.permissions())?;
                 builder.stack.dir().at(asked)?.set_owner_of(&stat);
                 None
@@ -236,12 +236,15 @@ pub(super) fn build(
                 holder.make_link(&target, own).at(asked)?;
                 None
             }
-            NewNode::File { mode, content } => Some(write_file(holder, own, content, wait_limit, sync, |_, file| {
-                if mode == 0 { Ok(()) } else { beneath::set_mode(file, mode) }
-            })),
-            NewNode::MovedFile(original) => {
-                Some(write_file(holder, own, original, wait_limit, sync, UnchangedFile::carry_attributes))
+            NewNode::File { mode, content } => {
+                let file = holder.create(own, mode != 0);
+                Some(file.and_then(|file| {
+                    write_file(&file, content, wait_limit, sync, |_, file| {
+                        if mode == 0 { Ok(()) } else { beneath::set_mode(file, mode) }
+                    })
+                }))
             }
+            NewNode::MovedFile(original) => Some(write_moved(holder, own, original, wait_limit, sync)),
         };
         let written = written.transpose().map_err(|error| not_written(error, asked))?;
         if let Some((_, bytes)) = written {
@@ -322,34 +325,43 @@ pub(crate) fn copy_to_move(
     wait_limit: &WaitLimit,
 ) -> Result<Revision, AccessError> {
     let original = UnchangedFile::open(from, seen)?;
-    let written = write_file(dir, name, original, wait_limit, true, UnchangedFile::carry_attributes);
+    let written = write_moved(dir, name, original, wait_limit, true);
     written.map(|(revision, _)| revision).map_err(|error| not_written(error, from))
 }
 
-/// Makes a file with all that `content` gives, then its `attributes`. Returns the revision of the content, and its bytes.
+/// Makes a file that is private until it has the content and then the attributes of `original`.
+fn write_moved(
+    holder: &Dir,
+    name: &OsStr,
+    original: UnchangedFile,
+    wait_limit: &WaitLimit,
+    sync: bool,
+) -> io::Result<(Revision, u64)> {
+    write_file(&holder.create(name, true)?, original, wait_limit, sync, UnchangedFile::carry_attributes)
+}
+
+/// Gives a new file all of `content`, then its `attributes`. Returns the revision of the content, and its bytes.
 ///
 /// # Errors
 /// `Interrupted` when the wait limit ends first.
 fn write_file<C: Read>(
-    holder: &Dir,
-    name: &OsStr,
+    file: &File,
     mut content: C,
     wait_limit: &WaitLimit,
     sync: bool,
     attributes: impl FnOnce(&C, &File) -> io::Result<()>,
 ) -> io::Result<(Revision, u64)> {
-    let file = holder.create(name, false)?;
     let mut bytes = 0;
     let revision = Revision::of_copied(&mut content, |piece| {
         if wait_limit.ended() {
             return Err(io::ErrorKind::Interrupted.into());
         }
         bytes += piece.len() as u64;
-        beneath::write_all(&file, piece)
+        beneath::write_all(file, piece)
     })?;
-    attributes(&content, &file)?;
+    attributes(&content, file)?;
     if sync {
-        beneath::sync_data(&file)?;
+        beneath::sync_data(file)?;
     }
     Ok((revision, bytes))
 }

@@ -48,11 +48,14 @@ pub enum Node {
 }
 
 impl Node {
-    /// Its state, for a file with its `content`; `None` for a special file, and for a file without one.
-    pub fn state(&self, content: Option<Revision>) -> Option<EntryState> {
+    /// Its state at the real path `at`, at or below `top`, which goes as a whole, for a file with its `content`; `None`
+    /// for a special file, and for a file without one.
+    pub fn state(&self, at: &WorkspacePath, top: &WorkspacePath, content: Option<Revision>) -> Option<EntryState> {
         Some(match self {
-            Self::File(stat) => EntryState::File(FileState { revision: content?, mode: stat.permissions() }),
-            Self::Directory(stat) => EntryState::Directory { mode: stat.permissions() },
+            Self::File(stat) => {
+                EntryState::File(FileState { revision: content?, mode: at.mode_made_anew(stat, Some(top)) })
+            }
+            Self::Directory(stat) => EntryState::Directory { mode: at.mode_made_anew(stat, Some(top)) },
             Self::Link(target) => EntryState::Link(target.clone()),
             Self::Other(_) => return None,
         })

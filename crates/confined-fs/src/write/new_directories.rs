@@ -26,6 +26,11 @@ impl NewDirectory {
         self.stat = None;
     }
 
+    /// Whether its rights, which are `now`, are those that it was made with.
+    pub fn has_own_mode(&self, now: &Stat) -> bool {
+        self.stat.as_ref().is_none_or(|stat| stat.mode() == now.mode())
+    }
+
     /// Where it was made.
     pub fn path(&self) -> &WorkspacePath {
         &self.path

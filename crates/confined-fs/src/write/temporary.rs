@@ -31,13 +31,13 @@ impl<'d> Temporary<'d> {
     }
 
     /// As [`Self::create`], for the replacement of `old`, if any.
-    pub(super) fn create_like(dir: &'d Dir, old: Option<&Stat>) -> io::Result<Self> {
-        Self::create_by(dir, |name| new_file(dir, name, old))
+    pub(super) fn create_like(dir: &'d Dir, old: Option<&Stat>, private: bool) -> io::Result<Self> {
+        Self::create_by(dir, |name| new_file(dir, name, old, private))
     }
 
     /// As [`Self::create_like`], under a name that belongs to the caller.
-    pub(crate) fn create_named(dir: &'d Dir, name: &OsStr, old: Option<&Stat>) -> io::Result<Self> {
-        Ok(Self { dir, name: name.to_os_string(), file: new_file(dir, name, old)?, armed: true })
+    pub(crate) fn create_named(dir: &'d Dir, name: &OsStr, old: Option<&Stat>, private: bool) -> io::Result<Self> {
+        Ok(Self { dir, name: name.to_os_string(), file: new_file(dir, name, old, private)?, armed: true })
     }
 
     /// It stays under the name that it has.
@@ -100,8 +100,8 @@ impl<'d> Temporary<'d> {
 }
 
 /// A new file; one that replaces `old` is private until it gets the rights of that one.
-fn new_file(dir: &Dir, name: &OsStr, old: Option<&Stat>) -> io::Result<File> {
-    old.map_or_else(|| dir.create(name, false), |old| dir.create_like(name, old))
+fn new_file(dir: &Dir, name: &OsStr, old: Option<&Stat>, private: bool) -> io::Result<File> {
+    old.map_or_else(|| dir.create(name, private), |old| dir.create_like(name, old))
 }
 
 /// The result of an exchange of two names.

@@ -103,7 +103,7 @@ pub struct WriteGuard<'b> {
     path: WritablePath,
     /// The file to be replaced, still open, and what it was when its content was checked.
     old: Option<(File, Stat, ExpectedContent<'b>)>,
-    /// Permission bits of a new file; none for what the umask gives.
+    /// Permission bits of a new file, none for what the umask gives; the most that a replaced one keeps.
     mode: Option<u32>,
     locks: Arc<EntryLocks>,
 }
@@ -114,7 +114,7 @@ pub struct PreviousFile<'g> {
     pub content: &'g mut dyn io::Read,
     /// Its length in bytes, when it was checked.
     pub size: u64,
-    /// Its permission bits; 0 where the system has none.
+    /// Its permission bits, as [`WorkspacePath::mode_made_anew`] has them; 0 where the system has none.
     pub mode: u32,
     /// The revision of its content, when it was checked.
     pub revision: Revision,
@@ -164,14 +164,14 @@ impl WriteGuard<'_> {
         Some(PreviousFile {
             content: file,
             size: stat.size,
-            mode: stat.permissions(),
+            mode: self.path.path().mode_made_anew(stat, None),
             revision: checked.revision(),
             known,
         })
     }
 
-    /// A new file will have these permission bits; 0 leaves them to the umask. A file that is
-    /// replaced keeps its own.
+    /// A new file will have these permission bits; 0 leaves them to the umask. A file that is replaced keeps its own, and
+    /// no more than these.
     #[must_use]
     pub fn with_mode(mut self, mode: u32) -> Self {
         self.mode = Some(mode).filter(|mode| *mode != 0);
@@ -229,8 +229,10 @@ impl WriteGuard<'_> {
 
     /// The new content in a temporary file, on the disk.
     fn written<'d>(&self, dir: &'d Dir, content: &NewContent<'_>) -> Result<Temporary<'d>, AccessError> {
-        let old = self.old.as_ref().map(|(file, stat, _)| (file, stat));
-        let mut temporary = Temporary::create_like(dir, old.map(|(_, stat)| stat)).at(self.path.asked())?;
+        let old = self.old.as_ref().map(|(file, stat, _)| (file, self.path.path().narrowed(stat, self.mode)));
+        let old = old.as_ref().map(|(file, stat)| (*file, stat));
+        let mut temporary =
+            Temporary::create_like(dir, old.map(|(_, stat)| stat), self.mode.is_some()).at(self.path.asked())?;
         let filled = thread::scope(|scope| {
             if content.bytes().len() >= HASHED_ASIDE {
                 // Where there is no thread for it, the content is hashed when the revision is asked for.
