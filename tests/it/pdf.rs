@@ -170,6 +170,47 @@ fn composite_fonts_are_read_by_their_unicode_map() {
 }
 
 #[test]
+fn fonts_of_adobe_collections_are_read_without_a_unicode_map() {
+    // Name of the encoding, ordering, codes of a string, and its text.
+    let fonts = [
+        ("H", "Japan1", "30212422", "亜あ"),
+        ("V", "Japan1", "3021", "亜"),
+        ("Ext-H", "Japan1", "3021", "亜"),
+        ("EUC-H", "Japan1", "B0A1", "亜"),
+        ("90ms-RKSJ-H", "Japan1", "889F41", "亜A"),
+        ("UniJIS-UTF16-H", "Japan1", "4E9C", "亜"),
+        ("Identity-H", "Japan1", "0022034B", "Aあ"),
+        ("Identity-V", "GB1", "044C", "便"),
+        ("Identity-H", "CNS1", "0253", "一"),
+        ("Identity-H", "Korea1", "043E", "가"),
+        ("Identity-H", "KR", "0022", "A"),
+        ("Identity-H", "Identity", "0022", ""),
+        ("CNS-EUC-H", "CNS1", "C4A18EA1C4A1", "一一"),
+        ("CNS-EUC-V", "CNS1", "C4A1", "一"),
+        ("GB-EUC-H", "GB1", "B0A1", "啊"),
+        ("GB-H", "GB1", "3021", "啊"),
+        ("KSC-H", "Korea1", "3021", "가"),
+        ("KSCms-UHC-H", "Korea1", "B0A1", "가"),
+        ("ETen-B5-H", "CNS1", "A440", "一"),
+    ];
+    for (encoding, ordering, codes, text) in fonts {
+        let mut document = Document::new();
+        let content = document.stream("", format!("BT /F2 10 Tf 72 700 Td <{codes}> Tj ET").as_bytes());
+        let system = format!("/CIDSystemInfo <</Registry (Adobe) /Ordering ({ordering}) /Supplement 2>>");
+        let font = format!(
+            "/Font <</F2 <</Type /Font /Subtype /Type0 /BaseFont /X /Encoding /{encoding} \
+             /DescendantFonts [<</Type /Font /Subtype /CIDFontType0 /BaseFont /X {system}>>]>>>>"
+        );
+        let root = document.tree(&[content], &font);
+        let shown = read(&with(document.finish(root)), &json!({}));
+        // The characters of vertical writing may be below each other.
+        let found: String = shown.lines().filter(|line| !line.starts_with(['-', '('])).collect();
+        assert_eq!(found, text, "{encoding} {ordering}: {shown}");
+        assert_eq!(shown.contains("left out"), text.is_empty(), "{encoding} {ordering}: {shown}");
+    }
+}
+
+#[test]
 fn words_lines_and_columns_are_found_by_gaps() {
     let content: &[u8] = b"BT /F1 10 Tf 72 700 Td [(W) 80 (ord) -300 (by) -20 (TJ)] TJ 0 -12 Td (under it) Tj \
         0 -40 Td (after a gap) Tj ET BT /F1 10 Tf 1 0 0 1 300 700 Tm (right column) Tj ET \

@@ -2,8 +2,9 @@
 //!
 //! # Map
 //! A code is a character by the font's `cmap` or its `encoding`: a named one, or that in its program. Glyphs have names,
-//! whose text is in `encoding`, too. `standard_widths.txt` has the widths that a file need not give.
+//! whose text is in `encoding`, too; those of Adobe's collections have numbers, whose text is in `cid`. `standard_widths.txt` has the widths that a file need not give.
 
+mod cid;
 mod cmap;
 mod encoding;
 
@@ -13,6 +14,7 @@ use encoding_rs::{BIG5, EUC_JP, EUC_KR, Encoding, GBK, SHIFT_JIS};
 
 use crate::object::{Dict, Object, Reference};
 use crate::{budget::PdfError, pdf_file::PdfFile};
+use cid::Collection;
 use cmap::CMap;
 use encoding::BaseEncoding;
 
@@ -34,12 +36,11 @@ pub(super) struct Font {
 /// The codes of a font, by what it says itself.
 enum Codes {
     /// Of one byte each: the text and the width of all 256.
-    Simple {
-        texts: Vec<String>,
-        widths: Vec<f64>,
-    },
+    Simple { texts: Vec<String>, widths: Vec<f64> },
     Composite {
         encoding: CodeEncoding,
+        /// What the numbers of its glyphs mean.
+        collection: Option<&'static Collection>,
         widths: Widths,
     },
 }
@@ -52,6 +53,8 @@ enum CodeEncoding {
     Map(CMap),
     /// The encoding of an older system, which gives the text too.
     Legacy(&'static Encoding),
+    /// One whose codes lack the highest bit of each byte: ISO-2022 without its escapes.
+    SevenBit(&'static Encoding),
 }
 
 enum ToUnicode {
@@ -103,6 +106,9 @@ impl Font {
 
     fn composite(file: &PdfFile<'_>, dict: &Dict, to_unicode: Option<ToUnicode>) -> Result<Self, PdfError> {
         let (encoding, is_vertical) = match file.get(dict, b"Encoding")? {
+            Object::Name(name) if matches!(name.as_slice(), b"CNS-EUC-H" | b"CNS-EUC-V") => {
+                (CodeEncoding::Map(cid::cns_euc(&file.budget)?), name.ends_with(b"V"))
+            }
             Object::Name(name) => (CodeEncoding::named(&name), name.ends_with(b"V")),
             Object::Stream(stream) => match file.decode(&stream, CMAP)? {
                 Some(decoded) => {
@@ -118,11 +124,14 @@ impl Font {
         let descendants = file.get(dict, b"DescendantFonts")?;
         let descendant = descendants.array().and_then(<[Object]>::first).unwrap_or(&Object::Null);
         let descendant = file.resolve(descendant)?;
-        let widths = match descendant.dict() {
-            Some(descendant) => Widths::load(file, descendant)?,
-            None => Widths { ranges: Vec::new(), default: 1000.0 },
-        };
-        Ok(Self { codes: Codes::Composite { encoding, widths }, to_unicode, unit: 0.001, is_vertical })
+        let (mut collection, mut widths) = (None, Widths { ranges: Vec::new(), default: 1000.0 });
+        if let Some(descendant) = descendant.dict() {
+            widths = Widths::load(file, descendant)?;
+            let system = file.get(descendant, b"CIDSystemInfo")?;
+            let ordering = system.dict().map(|system| file.get(system, b"Ordering")).transpose()?;
+            collection = ordering.as_ref().and_then(Object::string).and_then(Collection::of);
+        }
+        Ok(Self { codes: Codes::Composite { encoding, collection, widths }, to_unicode, unit: 0.001, is_vertical })
     }
 
     /// How much memory it takes, more or less.
@@ -130,7 +139,7 @@ impl Font {
         let to_unicode = if let Some(ToUnicode::Map(map)) = &self.to_unicode { map.weight() } else { 0 };
         let codes = match &self.codes {
             Codes::Simple { .. } => 8192,
-            Codes::Composite { encoding: CodeEncoding::Map(map), widths } => map.weight() + widths.weight(),
+            Codes::Composite { encoding: CodeEncoding::Map(map), widths, .. } => map.weight() + widths.weight(),
             Codes::Composite { widths, .. } => widths.weight(),
         };
         to_unicode + codes
@@ -162,7 +171,7 @@ impl Font {
                     }
                     widths[at]
                 }
-                Codes::Composite { encoding, widths } => {
+                Codes::Composite { encoding, collection, widths } => {
                     let glyph = match encoding {
                         CodeEncoding::Identity => Some(code),
                         CodeEncoding::Map(map) => map.glyph(code),
@@ -178,7 +187,17 @@ impl Font {
                             }
                             None
                         }
+                        CodeEncoding::SevenBit(encoding) => {
+                            if !known {
+                                let eight: Vec<u8> = first.iter().map(|byte| byte | 0x80).collect();
+                                text.push_str(&encoding.decode_without_bom_handling(&eight).0);
+                            }
+                            None
+                        }
                     };
+                    if let (Some(glyph), Some(collection), false) = (glyph, collection, known) {
+                        collection.push_text(glyph, &mut text);
+                    }
                     match glyph {
                         Some(glyph) => widths.of(glyph),
                         // Latin letters are half as wide as a Chinese character.
@@ -200,7 +219,7 @@ impl Font {
         };
         match &self.codes {
             Codes::Simple { .. } => (u32::from(string[0]), 1),
-            Codes::Composite { encoding: CodeEncoding::Identity, .. } => two(),
+            Codes::Composite { encoding: CodeEncoding::Identity | CodeEncoding::SevenBit(_), .. } => two(),
             Codes::Composite { encoding: CodeEncoding::Map(map), .. } => map.next_code(string),
             Codes::Composite { encoding: CodeEncoding::Utf16, .. } => match string {
                 [0xD8..=0xDB, _, _, _, ..] => {
@@ -229,6 +248,13 @@ impl CodeEncoding {
         let name = str::from_utf8(name).unwrap_or_default();
         if name.contains("UCS2") || name.contains("UTF16") {
             return Self::Utf16;
+        }
+        let seven_bit = [(EUC_JP, &["", "78", "Add", "Ext", "NWP"][..]), (GBK, &["GB", "GBT"]), (EUC_KR, &["KSC"])];
+        let stem = name.strip_suffix(['H', 'V']).map(|stem| stem.strip_suffix('-').unwrap_or(stem));
+        if let Some((encoding, _)) =
+            seven_bit.into_iter().find(|(_, stems)| stem.is_some_and(|stem| stems.contains(&stem)))
+        {
+            return Self::SevenBit(encoding);
         }
         let of_system = [("RKSJ", SHIFT_JIS), ("KSC", EUC_KR), ("GB", GBK), ("B5", BIG5), ("ETen", BIG5)];
         let found = of_system.into_iter().find(|(part, _)| name.contains(part)).map(|(_, encoding)| encoding);
