@@ -149,6 +149,7 @@ impl<'b> ImageFile<'b> {
         let bytes = match self.format {
             ImageFormat::Jpeg => return jpeg::decode(self.bytes, &self.header, false),
             ImageFormat::Gif => gif::with_size(self.bytes, &self.header),
+            ImageFormat::Png => png::without_frames(self.bytes, &self.header),
             _ => Cow::Borrowed(self.bytes),
         };
         let flawed = |error: image::ImageError| match error.source() {
@@ -393,6 +394,47 @@ mod tests {
             (b"tRNS", b"\0"),
         ] {
             assert!(is_encoded_again(&png(kind, data)), "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn jpeg_with_filling_or_other_bytes_between_its_segments_is_shown() {
+        let whole = sample(ImageFormat::Jpeg);
+        let expected = jpeg::decode(&whole, &jpeg::header(&whole).unwrap(), false).unwrap();
+        // Before the second segment, and before the last marker of the header.
+        let second = 4 + usize::from(u16::from_be_bytes([whole[4], whole[5]]));
+        let scan = whole.windows(2).position(|pair| pair == b"\xFF\xDA").unwrap();
+        for at in [second, scan] {
+            for more in [&b"\xFF"[..], &[0xFF; 9], b"\0", b"stray", b"\0\0\xFF\xFF"] {
+                let bytes = [&whole[..at], more, &whole[at..]].concat();
+                let image = show(&bytes, &WHOLE).unwrap_or_else(|error| panic!("{more:?}: {error:?}"));
+                let found = pixels(&image.expect("encoded again"));
+                let far = found.pixels().zip(expected.to_rgba8().pixels()).any(|(a, b)| a[0].abs_diff(b[0]) > 24);
+                assert!(!far, "{more:?} at {at}");
+            }
+        }
+    }
+
+    #[test]
+    fn first_picture_of_an_animation_in_a_wrong_order_is_shown() {
+        let (header, stream) = small_png();
+        let control =
+            |number: u8| [&[0, 0, 0, number, 0, 0, 0, 20, 0, 0, 0, 20][..], &[0; 8], &[0, 1, 0, 10, 0, 0]].concat();
+        let frame = |number: u8| [&[0, 0, 0, number][..], &stream].concat();
+        let (begin, pixels) = ((b"IHDR", &header[..]), (b"IDAT", &stream[..]));
+        let (all, end) = ((b"acTL", &[0, 0, 0, 2, 0, 0, 0, 0][..]), (b"IEND", &b""[..]));
+        let (first, second, data) = (control(0), control(1), frame(2));
+        let (first, second, data) = ((b"fcTL", &first[..]), (b"fcTL", &second[..]), (b"fdAT", &data[..]));
+        for chunks in [
+            &[begin, all, first, pixels, second, data, end][..],
+            &[begin, all, second, pixels, first, data, end],
+            &[begin, all, first, pixels, data, second, end],
+            &[begin, all, first, data, pixels, end],
+            &[begin, first, pixels, all, data, end],
+            &[begin, pixels, first, all, end],
+            &[begin, all, first, first, first, pixels, end],
+        ] {
+            assert!(is_encoded_again(&png_of(chunks)), "{chunks:?}");
         }
     }
 

@@ -147,8 +147,27 @@ pub fn image_info(bytes: &[u8]) -> Option<ImageInfo> {
     };
     match imagesize::blob_size(bytes) {
         Ok(size) => Some(ImageInfo { mime, width: size.width, height: size.height }),
-        Err(_) if mime == "image/jpeg" && bytes.len() >= LONG_HEADER => Some(ImageInfo { mime, width: 0, height: 0 }),
+        Err(_) if mime == "image/jpeg" => {
+            let size = jpeg_size(bytes).or_else(|| (bytes.len() >= LONG_HEADER).then_some((0, 0)));
+            size.map(|(width, height)| ImageInfo { mime, width, height })
+        }
         Err(_) => None,
+    }
+}
+
+/// Width and height of a JPEG whose segments have filling (ITU-T T.81, B.1.1.2) or other bytes between them, which
+/// `imagesize` does not take.
+fn jpeg_size(bytes: &[u8]) -> Option<(usize, usize)> {
+    let mut rest = bytes.get(2..)?;
+    loop {
+        let at = rest.windows(2).position(|pair| pair[0] == 0xFF && !matches!(pair[1], 0 | 1 | 0xD0..=0xD8 | 0xFF))?;
+        let segment = &rest[at + 1..];
+        let number = |at: usize| Some(usize::from(u16::from_be_bytes([*segment.get(at)?, *segment.get(at + 1)?])));
+        match segment[0] {
+            0xC0..=0xC3 | 0xC5..=0xC7 | 0xC9..=0xCB | 0xCD..=0xCF => return Some((number(6)?, number(4)?)),
+            0xD9 | 0xDA => return None,
+            _ => rest = segment.get(1 + number(1)?..)?,
+        }
     }
 }
 

@@ -13,6 +13,8 @@ pub(super) struct ImageHeader {
     pub(super) orientation: Orientation,
     /// 1, or more for an animation.
     pub(super) frames: u32,
+    /// Whether a PNG has chunks of an animation, in whatever order.
+    pub(super) is_animated: bool,
     /// What no decoder complains of: data that ends before its end mark (browsers show the upper half, a model's API may
     /// refuse it), a wrong checksum.
     pub(super) flaw: Option<&'static str>,
@@ -29,7 +31,7 @@ impl ImageHeader {
     /// Of a usual and whole file with one picture, which is stored upright.
     pub(super) fn new((width, height): (u32, u32), pixels: u64, other: u64) -> Self {
         let orientation = Orientation::NoTransforms;
-        Self { width, height, orientation, frames: 1, flaw: None, is_unusual: false, pixels, other }
+        Self { width, height, orientation, frames: 1, is_animated: false, flaw: None, is_unusual: false, pixels, other }
     }
 }
 

@@ -27,33 +27,34 @@ struct Markers<'b> {
     /// Whether other images follow the first (CIPA DC-007).
     has_more: bool,
     is_complete: bool,
-    /// Whether there is data after the end mark.
-    has_trailer: bool,
+    /// Whether there is data after the end mark, or between segments.
+    has_stray: bool,
 }
 
 impl<'b> Markers<'b> {
     /// Goes from marker to marker until the image ends: a thumbnail inside of a segment has its own end mark.
     fn of(bytes: &'b [u8]) -> Self {
-        let mut markers = Self::default();
-        let mut at = 2;
+        let (mut markers, mut at, mut in_scan) = (Self::default(), 2, false);
         loop {
             // In the data of a scan FF is followed by 00, a restart (D0 to D7) or filling.
             let Some(found) = bytes.get(at..).and_then(|rest| memchr::memchr(0xFF, rest)) else { return markers };
+            markers.has_stray |= found > 0 && !in_scan;
             at += found + 1;
             match bytes.get(at) {
                 None => return markers,
                 Some(0xD9) => {
                     markers.is_complete = true;
-                    markers.has_trailer = at + 1 < bytes.len();
+                    markers.has_stray |= at + 1 < bytes.len();
                     return markers;
                 }
                 Some(0x00 | 0x01 | 0xD0..=0xD8) => at += 1,
-                Some(0xFF) => {}
+                // Filling is legal, but some decoders stumble over it.
+                Some(0xFF) => markers.has_stray |= !in_scan,
                 Some(kind) => {
                     let Some(length) = bytes.get(at + 1..at + 3) else { return markers };
                     let end = at + 1 + usize::from(u16::from_be_bytes([length[0], length[1]]));
                     markers.note(*kind, bytes.get(at + 3..end).unwrap_or_default());
-                    at = end;
+                    (at, in_scan) = (end, *kind == 0xDA);
                 }
             }
         }
@@ -89,7 +90,7 @@ impl<'b> Markers<'b> {
         Some(ImageHeader {
             orientation: self.orientation.unwrap_or(Orientation::NoTransforms),
             flaw: INCOMPLETE.filter(|_| !self.is_complete),
-            is_unusual: self.has_more || self.has_trailer || !matches!(components, 1 | 3) || frame.first() != Some(&8),
+            is_unusual: self.has_more || self.has_stray || !matches!(components, 1 | 3) || frame.first() != Some(&8),
             ..ImageHeader::new((width, height), pixels, coefficients + u64::from(width) * 256)
         })
     }

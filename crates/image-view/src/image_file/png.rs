@@ -1,5 +1,7 @@
 //! PNG: the chunks around the pixels.
 
+use std::{borrow::Cow, iter};
+
 use flate2::{Crc, Decompress, FlushDecompress, Status};
 use image::metadata::Orientation;
 
@@ -56,6 +58,9 @@ pub(super) fn header(bytes: &[u8]) -> Option<ImageHeader> {
         match (kind, data) {
             (b"acTL", Some([frames @ .., _, _, _, _])) => {
                 header.frames = u32::from_be_bytes(frames.try_into().ok()?).max(1);
+                header.is_animated = true;
+                // A copy without its frames is decoded.
+                header.other += bytes.len() as u64;
             }
             (b"eXIf", Some(data)) => {
                 header.orientation = Orientation::from_exif_chunk(data).unwrap_or(header.orientation);
@@ -74,10 +79,20 @@ pub(super) fn header(bytes: &[u8]) -> Option<ImageHeader> {
     header
 }
 
+/// The file as its first picture alone: decoders that read the order of all frames refuse a file where that is wrong.
+pub(super) fn without_frames<'b>(bytes: &'b [u8], header: &ImageHeader) -> Cow<'b, [u8]> {
+    if !header.is_animated {
+        return Cow::Borrowed(bytes);
+    }
+    let kept = chunks(bytes).filter(|(_, kind, _)| !matches!(*kind, b"acTL" | b"fcTL" | b"fdAT"));
+    let kept = kept.filter_map(|(at, _, data)| bytes.get(at..at + EMPTY_CHUNK + data?.len()));
+    Cow::Owned(iter::once(&bytes[..SIGNATURE]).chain(kept).flatten().copied().collect())
+}
+
 /// The chunks of a file: where each begins, its kind, and its data if there is all of it.
 fn chunks(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8], Option<&[u8]>)> {
     let mut next = SIGNATURE;
-    std::iter::from_fn(move || {
+    iter::from_fn(move || {
         let (at, head) = (next, bytes.get(next..next.checked_add(8)?)?);
         let length = u32::from_be_bytes([head[0], head[1], head[2], head[3]]) as usize;
         next = at.checked_add(EMPTY_CHUNK)?.checked_add(length)?;
