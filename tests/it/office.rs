@@ -381,6 +381,65 @@ fn hidden_characters_are_named_by_their_place() {
 }
 
 #[test]
+fn headers_and_footers_are_named_and_are_a_part() {
+    let header = |text: &str| format!("<w:hdr>{}</w:hdr>", paragraph(text));
+    let bytes = docx(&paragraph("body"), &[("header", &header("Top\u{202e}")), ("footer", &header("Bottom"))]);
+    let h = with("a.docx", &bytes);
+    let text = read(&h, "a.docx", &json!({}));
+    assert!(
+        text.starts_with("body\n(not shown: 1 header and 1 footer; part=\"headers\")\n(1 paragraph, rev "),
+        "{text}"
+    );
+    assert!(!part(&h, "a.docx", "paragraphs 1").contains("not shown"));
+    let text = part(&h, "a.docx", "Headers");
+    let shown = "--- header ---\nTop\u{202e}\n--- footer ---\nBottom\n(hidden characters: U+202E at headers, part 1)";
+    assert!(text.starts_with(shown), "{text}");
+    let text = h.call("read", json!({ "paths": ["a.docx:headers"] })).ok();
+    assert!(text.contains("\n--- footer ---\nBottom\n"), "{text}");
+    let text = h.call("read", json!({ "path": "a.docx", "part": "headers", "limit": 3 })).ok();
+    assert!(text.ends_with("; continue with part=\"headers\" and offset=3)"), "{text}");
+    let text = h.call("read", json!({ "path": "a.docx", "part": "headers", "offset": 3 })).ok();
+    assert!(text.starts_with("Bottom\n(4 lines, "), "{text}");
+    h.write("b.docx", docx(&paragraph("body"), &[]));
+    assert_eq!(part(&h, "b.docx", "headers"), "(it holds no text)");
+}
+
+#[test]
+fn compound_files_and_binary_workbooks_are_named() {
+    // A header whose directory is the first sector after it.
+    let compound = |name: &str| {
+        let mut bytes = vec![0; 1536];
+        bytes[..8].copy_from_slice(b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1");
+        bytes[30] = 9;
+        for (at, unit) in name.encode_utf16().enumerate() {
+            bytes[512 + at * 2..][..2].copy_from_slice(&unit.to_le_bytes());
+        }
+        bytes
+    };
+    let h = Harness::new();
+    for (file, name, said) in [
+        ("a.msg", "__substg1.0_0037001F", "it is an Outlook message (.msg), which is not supported"),
+        ("b.bin", "__SUBSTG1.0_0037001F", "it is an Outlook message (.msg), which is not supported"),
+        ("c.bin", "VisioDocument", "it is a Visio drawing, which is not supported"),
+        ("d.bin", "WordDocument", "it is a document of Word 97 to 2003, which"),
+        ("e.bin", "Other", "e.bin is not text: OLE compound file, 1536 bytes"),
+    ] {
+        h.write(file, compound(name));
+        let error = h.call("read", json!({ "path": file })).fails("binary");
+        assert!(error.contains(said), "{file}: {error}");
+    }
+    let grep = h.call("grep", json!({ "pattern": "x" })).ok();
+    assert!(grep.starts_with("No matches found"), "{grep}");
+    let types = b"<Types/>".as_slice();
+    let package = relationships(&[("rId1", "officeDocument", "xl/workbook.bin")]);
+    let parts =
+        [("[Content_Types].xml", types), ("_rels/.rels", package.as_bytes()), ("xl/workbook.bin", b"\x83\x01\0")];
+    h.write("f.bin", archive(&parts));
+    let error = h.call("read", json!({ "path": "f.bin" })).fails("binary");
+    assert!(error.contains("it is a binary workbook (.xlsb), which is not supported; saved as .xlsx"), "{error}");
+}
+
+#[test]
 fn names_in_an_untrusted_document_are_not_words_of_the_server() {
     let settings = Settings { max_output: Some(3000), ..Settings::default() };
     let h = Setup { settings, untrusted: &["root"], ..Setup::default() }.open();

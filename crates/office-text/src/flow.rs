@@ -4,6 +4,8 @@
 
 use std::{fmt::Write as _, mem, ops::ControlFlow};
 
+use crate::scripts::Scripts;
+
 /// Bytes of text that are held before they are handed out: a paragraph with its notes, or a row.
 pub(crate) const MAX_HELD: usize = 4 << 20;
 
@@ -31,6 +33,9 @@ struct Line {
     text: String,
     /// The mark of the stretch of text at its end.
     mark: Option<String>,
+    /// Raised and lowered text, and the mark that was open where such text is at the end.
+    scripts: Scripts,
+    script_mark: Option<String>,
     /// The paragraphs before it, and what divides them.
     captured: String,
     between: char,
@@ -97,16 +102,45 @@ impl<'t> Flow<'t> {
     /// within a text or a row that has not ended stays held.
     pub(crate) fn release(&mut self) -> bool {
         let is_in_row = self.tables.iter().any(|table| !table.cells.is_empty());
-        if self.around.is_empty() && self.line.text.is_empty() && !is_in_row {
+        if self.around.is_empty() && self.line.text.is_empty() && !self.line.scripts.is_open() && !is_in_row {
             self.held = 0;
             self.after.clear();
         }
         mem::take(&mut self.cut)
     }
 
+    /// Says whether the text that comes is raised (`^`), lowered (`_`), or neither.
+    pub(crate) fn set_script(&mut self, sign: Option<char>) {
+        self.line.scripts.set(sign);
+    }
+
+    /// Adds text of the author, which may be raised or lowered.
+    pub(crate) fn push_text(&mut self, text: &str) {
+        let mark = self.marks.last();
+        if self.line.scripts.is_open() && self.line.script_mark.as_ref() != mark {
+            self.end_script(text.chars().next());
+        }
+        self.line.script_mark = self.marks.last().cloned();
+        let shown = self.line.scripts.add(text);
+        self.push_marked(&shown, self.marks.last().cloned());
+    }
+
+    fn end_script(&mut self, next: Option<char>) {
+        if self.line.scripts.is_open() {
+            let (shown, mark) = (self.line.scripts.end(next), self.line.script_mark.take());
+            self.push_marked(&shown, mark);
+        }
+    }
+
     /// Adds text to the paragraph, as much as fits.
     pub(crate) fn push(&mut self, text: &str) {
-        let mark = self.marks.last().cloned();
+        if !text.is_empty() {
+            self.end_script(text.chars().next());
+            self.push_marked(text, self.marks.last().cloned());
+        }
+    }
+
+    fn push_marked(&mut self, text: &str, mark: Option<String>) {
         let frame = mark.as_ref().map_or(0, |mark| mark.len() + 4);
         let room = if self.cut { 0 } else { MAX_HELD.saturating_sub(self.held + frame) };
         let end = (0..=room.min(text.len())).rev().find(|at| text.is_char_boundary(*at));
@@ -132,6 +166,7 @@ impl<'t> Flow<'t> {
 
     /// Ends the paragraph; `prefix` is the sign of a list. Empty ones are left out.
     pub(crate) fn end_paragraph(&mut self, heading: Option<u8>, prefix: &str) {
+        self.end_script(None);
         self.end_mark();
         let line = mem::take(&mut self.line.text);
         let text = line.trim_end();

@@ -12,13 +12,13 @@
 //! read here.
 //!
 //! # Map
-//! Bytes to elements: `package` (parts, relationships, images), `xml`. Word and `PowerPoint`: `story` (what elements mean),
+//! Bytes to elements: `package` (parts, relationships, images), `xml`; to lines: `scripts` (raised and lowered), `equation`. Word and `PowerPoint`: `story` (what elements mean),
 //! `styles` (with the numbers of lists), `flow` (paragraphs, lists and tables as Markdown). Excel: `xlsx`, `workbook` (the rows
 //! that are wanted), `number_format` (dates). `OpenDocument`: `odf` for texts and slides, `ods` for sheets. All work counts
 //! against the `budget`.
 //!
 //! # Limits
-//! No layout, headers and footers, text of charts, pivot tables or comments on cells and slides. Parts must be UTF-8.
+//! No layout, text of charts, pivot tables or comments on cells and slides. Parts must be UTF-8.
 //! Flat XML and drawings of `OpenDocument` are not read.
 //!
 //! ```
@@ -33,11 +33,13 @@
 //! A part of Rootbound, published with it: its interface changes without notice.
 
 mod budget;
+mod equation;
 mod flow;
 mod number_format;
 mod odf;
 mod ods;
 mod package;
+mod scripts;
 mod story;
 mod styles;
 #[cfg(any(test, feature = "testing"))]
@@ -48,6 +50,7 @@ mod xml;
 
 use std::{
     cell::RefCell,
+    collections::HashSet,
     io::{Read, Seek, SeekFrom},
     ops::{ControlFlow, Range},
     panic::{self, AssertUnwindSafe},
@@ -223,6 +226,18 @@ impl OfficeDocument<'_> {
             ControlFlow::Continue(())
         })?;
         Ok(outline)
+    }
+
+    /// The different headers and footers of a text that are not empty: `header` or `footer`, and its lines.
+    pub fn headers(&self) -> Result<Vec<(&'static str, String)>, OfficeError> {
+        let mut found = match &self.content {
+            Content::Text(docx) => docx.headers(&self.package)?,
+            Content::OpenDocument(odf) if odf.kind == OfficeKind::Text => odf.headers(&self.package)?,
+            _ => Vec::new(),
+        };
+        let mut seen = HashSet::new();
+        found.retain(|one| !one.1.is_empty() && seen.insert(one.clone()));
+        Ok(found)
     }
 
     /// The sheets of a workbook, in the order of their tabs.

@@ -7,6 +7,7 @@ use std::{collections::HashMap, mem};
 use crate::{
     OfficeError,
     budget::Result,
+    equation::equation,
     flow::{Flow, Table},
     package::{OfficeKind, Package},
     story::{Slide, slide_of},
@@ -26,6 +27,10 @@ const MAX_MARKS: usize = 100;
 /// Spaces that one element may add.
 pub(crate) const MAX_SPACES: usize = 1000;
 
+/// What is on each page of a text, and on which pages: all, the left ones, the first.
+const HEADERS: [&str; 2] = ["header", "footer"];
+const HEADERS_OF: [&str; 3] = ["", "-left", "-first"];
+
 /// Frames of a slide whose text is the same on each.
 const LEFT_OUT: [&str; 4] = ["page-number", "date-time", "header", "page"];
 
@@ -34,8 +39,8 @@ const MAX_NAME: usize = 300;
 
 pub(crate) struct Odf {
     pub(crate) kind: OfficeKind,
-    styles: Styles,
-    /// Names of sheets or slides, and whether they are hidden.
+    pub(crate) styles: Styles,
+    /// Names of sheets or slides, and whether they are hidden; of a formula its text.
     pub(crate) items: Vec<(String, bool)>,
 }
 
@@ -63,6 +68,10 @@ impl Odf {
                 "spreadsheet" if is_body => (OfficeKind::Workbook, "table", "table"),
                 "presentation" if is_body => (OfficeKind::Presentation, "page", "drawing-page"),
                 _ if is_body => break,
+                "math" => {
+                    let items = vec![(equation(&mut xml, package.budget)?, false)];
+                    return Ok(Some(Self { kind: OfficeKind::Text, styles, items }));
+                }
                 name => {
                     is_body = name == "body";
                     package.budget.hold(tag.0.len())?;
@@ -85,9 +94,34 @@ impl Odf {
         Err(OfficeError::Format("an OpenDocument drawing, chart or formula", ".pdf"))
     }
 
-    /// The paragraphs of a text.
-    pub(crate) fn paragraphs(&self, package: &Package<'_>, flow: Flow<'_>) -> Result<()> {
+    /// The paragraphs of a text; of a formula it is one.
+    pub(crate) fn paragraphs(&self, package: &Package<'_>, mut flow: Flow<'_>) -> Result<()> {
+        if let Some((equation, _)) = self.items.first() {
+            flow.push(equation);
+            flow.end_paragraph(None, "");
+            return Ok(());
+        }
         Reader::new(self, package, flow).read(&mut package.required_xml(CONTENT)?)
+    }
+
+    /// The headers and footers of a text, each with what it is.
+    pub(crate) fn headers(&self, package: &Package<'_>) -> Result<Vec<(&'static str, String)>> {
+        let mut found = Vec::new();
+        let Some(mut xml) = package.xml("styles.xml")?.filter(|_| self.items.is_empty()) else { return Ok(found) };
+        while let Some(node) = xml.next()? {
+            let Node::Start(tag) = node else { continue };
+            let kind =
+                HEADERS.into_iter().find(|kind| HEADERS_OF.iter().any(|of| tag.name().strip_prefix(kind) == Some(of)));
+            let Some(kind) = kind else { continue };
+            let text = slide_of(|flow| {
+                Reader::new(self, package, flow).read(&mut xml)?;
+                Ok(Slide::default())
+            });
+            let text = text?.text;
+            package.budget.hold(text.len())?;
+            found.push((kind, text));
+        }
+        Ok(found)
     }
 
     /// A slide, which counts from 0, and its notes.
@@ -169,6 +203,20 @@ fn read_style(package: &Package<'_>, tag: &Tag<'_>, styles: &mut Styles, open: &
             if let Some(style) = styles.named.get_mut(&open.0).filter(|_| !shown.is_empty()) {
                 style.is_hidden = Some(matches!(shown.as_str(), "none" | "false" | "hidden"));
             }
+            // `super 58%`, or by how many per cent it is raised: 20.384.
+            let position = tag.text("text-position");
+            if let (Some(place), Some(style)) =
+                (position.split(' ').next().filter(|place| !place.is_empty()), styles.named.get_mut(&open.0))
+            {
+                let by = place.trim_end_matches('%').parse::<f64>().unwrap_or_default();
+                style.script = Some(match place {
+                    "super" => '^',
+                    "sub" => '_',
+                    _ if by > 0.0 => '^',
+                    _ if by < 0.0 => '_',
+                    _ => ' ',
+                });
+            }
         }
         _ => {}
     }
@@ -200,6 +248,7 @@ struct Open {
 struct Frame {
     image: Option<String>,
     is_object: bool,
+    equation: Option<String>,
     has_table: bool,
     is_title: bool,
     alt: String,
@@ -222,6 +271,8 @@ struct Position<'d> {
     cells: Vec<usize>,
     /// Whether the paragraphs, spans and sections that are open began a mark.
     hidden: Vec<bool>,
+    /// The signs of raised or lowered text of the spans that are open.
+    scripts: Vec<Option<char>>,
     /// The text of an element that is not shown as it is, and the author that it named.
     field: Option<String>,
     author: String,
@@ -256,8 +307,9 @@ impl<'d, 't> Reader<'d, 't> {
                     "note-citation" | "number" | "ruby-text" | "script" | "forms" | "binary-data" => xml.skip()?,
                     "object" => {
                         self.at.frame.is_object = true;
-                        xml.skip()?;
+                        self.at.frame.equation = self.package.formula(&tag.text("href"))?;
                     }
+                    "math" => self.at.frame.equation = Some(equation(xml, self.package.budget)?),
                     // Of a slide.
                     "annotation" if !self.is_in_paragraph() => xml.skip()?,
                     "frame" | "custom-shape" if is_slide && LEFT_OUT.contains(&tag.text("class").as_str()) => {
@@ -267,11 +319,16 @@ impl<'d, 't> Reader<'d, 't> {
                 },
                 Some(Node::End(tag)) => match tag.local_name().into_inner() {
                     "page" => break,
+                    "header" | "header-left" | "header-first" | "footer" | "footer-left" | "footer-first"
+                        if self.odf.kind == OfficeKind::Text =>
+                    {
+                        break;
+                    }
                     name => self.end(name)?,
                 },
                 Some(Node::Text(text)) => match (&mut self.at.field, self.at.paragraphs.last_mut()) {
                     (Some(field), _) if field.len() + text.len() <= MAX_FIELD => field.push_str(&text),
-                    (None, Some(Some(open))) => self.flow.push(&collapsed(&text, &mut open.is_white)),
+                    (None, Some(Some(open))) => self.flow.push_text(&collapsed(&text, &mut open.is_white)),
                     _ => {}
                 },
                 None => break,
@@ -283,7 +340,13 @@ impl<'d, 't> Reader<'d, 't> {
     fn start(&mut self, tag: &Tag<'_>) {
         match tag.name() {
             name @ ("p" | "h") => self.start_paragraph(tag, name == "h"),
-            "span" => self.hide(self.is_hidden("text", tag)),
+            "span" => {
+                self.hide(self.is_hidden("text", tag));
+                let outer = self.at.scripts.last().copied().flatten();
+                let script = self.odf.styles.script(format!("text {}", tag.text("style-name")), outer);
+                self.at.scripts.push(script);
+                self.flow.set_script(script);
+            }
             "section" => self.hide(tag.text("display") == "none"),
             "s" => {
                 let spaces = " ".repeat(tag.number("c").unwrap_or(1).min(MAX_SPACES));
@@ -354,7 +417,12 @@ impl<'d, 't> Reader<'d, 't> {
                 }
                 self.show();
             }
-            "span" | "section" => self.show(),
+            "span" => {
+                self.at.scripts.pop();
+                self.flow.set_script(self.at.scripts.last().copied().flatten());
+                self.show();
+            }
+            "section" => self.show(),
             "list" => drop(self.at.lists.pop()),
             "note-body" => {
                 let text = self.end_text();
@@ -508,6 +576,8 @@ impl<'d, 't> Reader<'d, 't> {
         let frame = mem::replace(&mut self.at.frame, self.at.frames.pop().unwrap_or_default());
         if frame.is_title {
             self.at.slide.title = Some(self.end_text().split_whitespace().collect::<Vec<_>>().join(" "));
+        } else if let Some(equation) = frame.equation {
+            self.push(&equation);
         } else if frame.is_object {
             self.push(&format!("[chart, diagram or formula:{}]", frame.alt));
         } else if let Some(image) = frame.image.filter(|_| !frame.has_table) {

@@ -10,6 +10,8 @@ use crate::{
     number_format::NumberFormat,
     odf::{CONTENT, MAX_SPACES, Odf, collapsed, find_item, item},
     package::Package,
+    scripts::Scripts,
+    styles::Styles,
     workbook::{CellText, MAX_COLUMNS, MAX_ROW, OfficeSheet, RowCollector, SheetRows, WantedCells},
     xlsx::{MAX_CELL, MAX_COUNTED, NO_CELLS},
     xml::{Node, Tag, Xml},
@@ -26,7 +28,8 @@ pub(crate) fn sheets(odf: &Odf, package: &Package<'_>) -> Result<Vec<OfficeSheet
     let sized = |(name, hidden): &(String, bool)| {
         let mut size = None;
         if !is_too_long() && find_item(&mut xml, "table", |_| true)? {
-            let mut reader = SheetReader { rows: RowCollector::new(NO_CELLS), at: Position::default() };
+            let mut reader =
+                SheetReader { styles: &odf.styles, rows: RowCollector::new(NO_CELLS), at: Position::default() };
             reader.read(package, &mut xml, &is_too_long)?;
             size = Some(reader.at.size).filter(|_| !is_too_long());
         }
@@ -37,8 +40,8 @@ pub(crate) fn sheets(odf: &Odf, package: &Package<'_>) -> Result<Vec<OfficeSheet
 
 /// Rows of a sheet, which counts from 1.
 pub(crate) fn rows(odf: &Odf, package: &Package<'_>, sheet: usize, wanted: WantedCells) -> Result<SheetRows> {
-    let (at, mut reader) =
-        (sheet.wrapping_sub(1), SheetReader { rows: RowCollector::new(wanted), at: Position::default() });
+    let at = sheet.wrapping_sub(1);
+    let mut reader = SheetReader { styles: &odf.styles, rows: RowCollector::new(wanted), at: Position::default() };
     if at >= odf.items.len() {
         return Err(OfficeError::Missing(format!("sheet {sheet}")));
     }
@@ -56,6 +59,9 @@ struct Position {
     value: Option<String>,
     text: String,
     paragraphs: usize,
+    /// Raised and lowered text, and its signs in the spans that are open.
+    scripts: Scripts,
+    spans: Vec<Option<char>>,
     /// Whether the text ends with white space that is collapsed.
     is_white: bool,
     /// The last row and the last column that have content.
@@ -63,12 +69,13 @@ struct Position {
 }
 
 /// Reads the cells of a sheet.
-struct SheetReader {
+struct SheetReader<'o> {
+    styles: &'o Styles,
     rows: RowCollector,
     at: Position,
 }
 
-impl SheetReader {
+impl SheetReader<'_> {
     /// Reads until there are enough rows, or `is_enough` says so at the start of one.
     fn read(&mut self, package: &Package<'_>, xml: &mut Xml<'_>, is_enough: &dyn Fn() -> bool) -> Result<()> {
         let (first, last) = self.rows.wanted.rows;
@@ -106,19 +113,35 @@ impl SheetReader {
                         self.push(if self.at.paragraphs > 0 { "\n" } else { "" });
                         (self.at.paragraphs, self.at.is_white) = (self.at.paragraphs + 1, true);
                     }
-                    "s" => self.push(&" ".repeat(tag.number("c").unwrap_or(1).min(MAX_SPACES))),
-                    "tab" => self.push("\t"),
-                    "line-break" => self.push("\n"),
+                    "span" => {
+                        let outer = self.at.spans.last().copied().flatten();
+                        let sign = self.styles.script(format!("text {}", tag.text("style-name")), outer);
+                        self.at.spans.push(sign);
+                        self.at.scripts.set(sign);
+                    }
+                    "s" => self.push_sign(&" ".repeat(tag.number("c").unwrap_or(1).min(MAX_SPACES))),
+                    "tab" => self.push_sign("\t"),
+                    "line-break" => self.push_sign("\n"),
                     _ => {}
                 },
                 Node::Text(text) if is_text => {
                     let mut is_white = self.at.is_white;
-                    self.push(&collapsed(&text, &mut is_white));
+                    let text = collapsed(&text, &mut is_white);
+                    let shown = self.at.scripts.add(&text);
+                    self.push(&shown);
                     self.at.is_white = is_white;
                 }
                 Node::Text(_) => {}
                 Node::End(tag) => match tag.local_name().into_inner() {
-                    "p" => is_text = false,
+                    "p" => {
+                        let shown = self.at.scripts.end(None);
+                        self.push(&shown);
+                        is_text = false;
+                    }
+                    "span" => {
+                        self.at.spans.pop();
+                        self.at.scripts.set(self.at.spans.last().copied().flatten());
+                    }
                     "table-cell" | "covered-table-cell" => self.end_cell(package)?,
                     "table-row" if !self.end_row(package)? => break,
                     "table" => break,
@@ -142,6 +165,12 @@ impl SheetReader {
         self.at.paragraphs = 0;
         let formula = Some(tag.text("formula")).filter(|formula| self.rows.wanted.formulas && !formula.is_empty());
         self.at.value = formula.map_or_else(|| value(tag), |formula| Some(plain_formula(&formula)));
+    }
+
+    /// Adds text that is neither raised nor lowered.
+    fn push_sign(&mut self, text: &str) {
+        let shown = self.at.scripts.end(None) + text;
+        self.push(&shown);
     }
 
     fn push(&mut self, text: &str) {

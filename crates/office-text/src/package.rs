@@ -14,6 +14,7 @@ use rawzip::{CompressionMethod, ReaderAt, ZipArchive, ZipArchiveEntryWayfinder, 
 use crate::{
     OfficeError,
     budget::{Budget, Result},
+    equation::equation,
     xml::{Node, Tag, Xml},
 };
 
@@ -84,6 +85,15 @@ impl Relationships {
     /// The name of the part with this identifier; empty if there is none.
     pub(crate) fn part(&self, id: &str) -> String {
         self.0.get(id).map(|(_, part)| part.clone()).unwrap_or_default()
+    }
+
+    /// The parts of a type, `header2.xml` before `header10.xml`.
+    pub(crate) fn all_of_type(&self, wanted: &str) -> Vec<&str> {
+        let found = self.0.values().filter(|(kind, _)| kind == wanted);
+        let mut found: Vec<&str> = found.map(|(_, part)| part.as_str()).collect();
+        found.sort_unstable_by_key(|part| (part.len(), *part));
+        found.dedup();
+        found
     }
 
     /// The part of a type, as `styles`, which is the same in the transitional and the strict form of ECMA-376; empty if
@@ -171,6 +181,18 @@ impl<'a> Package<'a> {
         Ok(())
     }
 
+    /// The equation that an object of `OpenDocument` shows; `None` for a chart or another document.
+    pub(crate) fn formula(&self, object: &str) -> Result<Option<String>> {
+        let part = format!("{}/content.xml", object.trim_start_matches("./").chars().take(255).collect::<String>());
+        let Some(mut xml) = self.xml(&part)? else { return Ok(None) };
+        while let Some(node) = xml.next()? {
+            let Node::Start(tag) = node else { continue };
+            let is_math = tag.name() == "math";
+            return if is_math { equation(&mut xml, self.budget).map(Some) } else { Ok(None) };
+        }
+        Ok(None)
+    }
+
     /// The relationships of a part; of the whole package for the empty name.
     pub(crate) fn relationships(&self, part: &str) -> Result<Relationships> {
         let (folder, name) = part.rsplit_once('/').unwrap_or(("", part));
@@ -233,13 +255,15 @@ fn zip_error(error: rawzip::Error) -> OfficeError {
 /// How the files of Word 97 begin, and encrypted ones of today: [MS-CFB] 2.2.
 pub(crate) const CFB_MAGIC: [u8; 8] = [0xD0, 0xCF, 0x11, 0xE0, 0xA1, 0xB1, 0x1A, 0xE1];
 
-/// Kinds of such files, by a name in their directory.
-const COMPOUND_FILES: [(&str, OfficeError); 5] = [
-    ("EncryptedPackage", OfficeError::Password),
-    ("WordDocument", OfficeError::Format("a document of Word 97 to 2003", ".docx")),
-    ("PowerPoint Document", OfficeError::Format("a presentation of PowerPoint 97 to 2003", ".pptx")),
-    ("Workbook", OfficeError::Format("a workbook of Excel 97 to 2003", ".xlsx")),
-    ("Book", OfficeError::Format("a workbook of Excel 95", ".xlsx")),
+/// Kinds of such files, by a name in their directory, or the first four bytes of the class that its first entry has.
+const COMPOUND_FILES: [(&str, u32, OfficeError); 7] = [
+    ("__substg1.0_", 0x0002_0D0B, OfficeError::Format("an Outlook message (.msg)", ".eml")),
+    ("VisioDocument", 0x0002_1A14, OfficeError::Format("a Visio drawing", ".pdf")),
+    ("EncryptedPackage", u32::MAX, OfficeError::Password),
+    ("WordDocument", 0x0002_0906, OfficeError::Format("a document of Word 97 to 2003", ".docx")),
+    ("PowerPoint Document", 0x6481_8D10, OfficeError::Format("a presentation of PowerPoint 97 to 2003", ".pptx")),
+    ("Workbook", 0x0002_0820, OfficeError::Format("a workbook of Excel 97 to 2003", ".xlsx")),
+    ("Book", 0x0002_0810, OfficeError::Format("a workbook of Excel 95", ".xlsx")),
 ];
 
 /// The error for a compound file, by the names at the start of its directory.
@@ -250,7 +274,10 @@ fn compound_file(file: &dyn ReaderAt) -> Result<OfficeError> {
     let first = u64::from(u32::from_le_bytes([header[48], header[49], header[50], header[51]]));
     let read = file.read_at(&mut names, (first + 1) << header[30].min(16))?;
     // Of UTF-16, whose second byte is 0 in these names.
-    let names: Vec<u8> = names[..read].iter().copied().filter(|byte| *byte != 0).collect();
-    let kind = COMPOUND_FILES.iter().find(|(name, _)| memmem::find(&names, name.as_bytes()).is_some());
-    Ok(kind.map_or(OfficeError::NoDocument, |(_, error)| error.clone()))
+    let class = u32::from_le_bytes([names[80], names[81], names[82], names[83]]);
+    let lower: Vec<u8> = names[..read].iter().filter(|byte| **byte != 0).map(u8::to_ascii_lowercase).collect();
+    let is_there = |name: &str| memmem::find(&lower, name.to_ascii_lowercase().as_bytes()).is_some();
+    let by_name = COMPOUND_FILES.iter().find(|(name, ..)| is_there(name));
+    let kind = by_name.or_else(|| COMPOUND_FILES.iter().find(|(_, known, _)| *known == class));
+    Ok(kind.map_or(OfficeError::NoDocument, |(.., error)| error.clone()))
 }

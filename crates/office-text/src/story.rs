@@ -10,6 +10,7 @@ use std::{
 use crate::{
     Paragraph,
     budget::Result,
+    equation::equation,
     flow::{Flow, MAX_HELD, Table},
     package::{Package, Relationships},
     styles::{HIDDEN, Levels, MAX_LABEL, MAX_LEVELS, Numbers, Style, Styles, by},
@@ -35,8 +36,18 @@ impl Style {
             "outlineLvl" => self.outline = tag.number("val"),
             "ilvl" => self.level = tag.number("val"),
             "numId" => self.list = Some(tag.id("val")),
+            "vertAlign" => self.script = Some(script_of(tag)),
             _ => {}
         }
+    }
+}
+
+/// The sign of raised or lowered text (22.9.2.17); a space for text that is neither.
+pub(crate) fn script_of(tag: &Tag<'_>) -> char {
+    match tag.text("val").as_str() {
+        "superscript" => '^',
+        "subscript" => '_',
+        _ => ' ',
     }
 }
 
@@ -57,6 +68,25 @@ impl Docx {
             docx.notes.extend(notes);
         }
         Ok(docx)
+    }
+
+    /// The headers and footers, each with what it is.
+    pub(crate) fn headers(&self, package: &Package<'_>) -> Result<Vec<(&'static str, String)>> {
+        let mut found = Vec::new();
+        for kind in ["header", "footer"] {
+            for part in self.relationships.all_of_type(kind) {
+                let Some(xml) = package.xml(part)? else { continue };
+                let relationships = package.relationships(part)?;
+                let text = slide_of(|flow| {
+                    Story::new(self, package, &relationships, flow).read(xml)?;
+                    Ok(Slide::default())
+                });
+                let text = text?.text;
+                package.budget.hold(text.len())?;
+                found.push((kind, text));
+            }
+        }
+        Ok(found)
     }
 
     fn read_styles(&mut self, package: &Package<'_>, part: &str) -> Result<()> {
@@ -178,11 +208,20 @@ impl<'d, 't> Story<'d, 't> {
                     | "sectPrChange" | "instrText" | "delInstrText" | "fldData" | "sdtPr" | "rt" | "lstStyle"
                     | "endParaRPr" | "buBlip" => xml.skip()?,
                     "txBody" if self.at.is_left_out => xml.skip()?,
+                    "oMath" => {
+                        let text = equation(&mut xml, self.package.budget)?;
+                        self.flow.push(&text);
+                    }
                     "pPr" | "rPr" | "trPr" | "tcPr" | "tblPr" | "sectPr" => {
                         self.at.properties += 1;
                         // In DrawingML the level is here, and whether it has a sign is known to the layout alone.
                         if let (Some(level), Some(open)) = (tag.number("lvl"), self.at.paragraphs.last_mut()) {
                             open.level = Some(level);
+                        }
+                        // So is by how many per cent a text is raised.
+                        match tag.text("baseline").trim_end_matches('%').parse::<f64>() {
+                            Ok(by) if by != 0.0 => self.flow.set_script(Some(if by > 0.0 { '^' } else { '_' })),
+                            _ => {}
                         }
                     }
                     _ if self.at.properties > 0 => self.property(&tag),
@@ -193,7 +232,7 @@ impl<'d, 't> Story<'d, 't> {
                     _ if self.at.properties > 0 => {}
                     name => self.end(name)?,
                 },
-                Some(Node::Text(text)) if self.at.is_text => self.flow.push(&text),
+                Some(Node::Text(text)) if self.at.is_text => self.flow.push_text(&text),
                 Some(Node::Text(_)) => {}
                 None => break,
             }
@@ -208,6 +247,10 @@ impl<'d, 't> Story<'d, 't> {
             // Of a run: within the properties of a paragraph it is that of the sign at its end.
             ("vanish", Some(_)) if self.at.properties == 1 && !is_hidden && !tag.is_off("val") => {
                 self.flow.marks.push(HIDDEN.to_owned());
+            }
+            ("vertAlign", Some(_)) if self.at.properties == 1 => self.flow.set_script(Some(script_of(tag))),
+            ("rStyle", Some(_)) if self.at.properties == 1 => {
+                self.flow.set_script(self.docx.styles.script(tag.id("val"), None));
             }
             (_, Some(open)) => open.set(tag),
             _ => {}
@@ -271,7 +314,10 @@ impl<'d, 't> Story<'d, 't> {
                 self.flow.marks.retain(|mark| mark != HIDDEN);
                 self.flow.marks.pop();
             }
-            "r" => drop(self.flow.marks.pop_if(|mark| mark == HIDDEN)),
+            "r" | "fld" => {
+                self.flow.set_script(None);
+                self.flow.marks.pop_if(|mark| mark == HIDDEN);
+            }
             "txbxContent" => {
                 let text = self.flow.end_capture();
                 self.flow.push_after(text);

@@ -26,6 +26,8 @@ pub(crate) struct Style {
     pub(crate) list: Option<String>,
     pub(crate) level: Option<usize>,
     pub(crate) is_hidden: Option<bool>,
+    /// The sign of raised or lowered text; a space for one that says it is neither.
+    pub(crate) script: Option<char>,
 }
 
 /// A level of a list.
@@ -55,6 +57,12 @@ pub(crate) struct Styles {
 }
 
 impl Styles {
+    /// Whether text in this style is raised (`^`) or lowered (`_`); `otherwise` where it does not say so.
+    pub(crate) fn script(&self, name: String, otherwise: Option<char>) -> Option<char> {
+        let style = Style { based_on: name, ..Style::default() };
+        self.inherited(&style, |style| style.script).or(otherwise)
+    }
+
     /// The first answer of a style and those it is based on.
     pub(crate) fn inherited<'s, T>(&'s self, style: &'s Style, find: impl Fn(&Style) -> Option<T>) -> Option<T> {
         iter::successors(Some(style), |style| self.named.get(&style.based_on)).take(MAX_BASES).find_map(find)

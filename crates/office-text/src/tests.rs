@@ -3,6 +3,7 @@
 #![expect(clippy::format_collect, clippy::redundant_closure_for_method_calls, reason = "shorter, and lifetimes")]
 
 mod hostile;
+mod numbers;
 mod opendocument;
 mod slides;
 mod texts;

@@ -10,6 +10,8 @@ use crate::{
     budget::Result,
     number_format::NumberFormat,
     package::Package,
+    scripts::Scripts,
+    story::script_of,
     workbook::{
         CellText, MAX_COLUMNS, MAX_ROW, OfficeSheet, RowCollector, SheetRows, WantedCells, cell_place, column_letters,
         column_number,
@@ -118,11 +120,21 @@ struct Cell {
     style: usize,
     kind: String,
     value: String,
+    scripts: Scripts,
     /// `None` where there is none, or it is not wanted.
     formula: Option<String>,
     /// The number of the formula that cells share.
     shared: Option<u32>,
     is_wanted: bool,
+}
+
+impl Cell {
+    fn push(&mut self, text: &str, is_formula: bool) {
+        let target = self.formula.as_mut().filter(|_| is_formula).unwrap_or(&mut self.value);
+        if target.len() + text.len() <= MAX_CELL {
+            target.push_str(&self.scripts.add(text));
+        }
+    }
 }
 
 /// Where the reading of a sheet is, or that of the strings.
@@ -202,6 +214,7 @@ impl SheetReader<'_> {
                     // Some writers have both, of which Excel shows the string.
                     "v" if self.at.cell.kind == "inlineStr" => {}
                     "v" | "t" => is_value = self.at.cell.is_wanted,
+                    "vertAlign" => self.at.cell.scripts.set(Some(script_of(&tag))),
                     "f" => {
                         is_formula = formulas || self.at.cell.is_wanted;
                         self.at.cell.formula = is_formula.then(String::new);
@@ -211,17 +224,13 @@ impl SheetReader<'_> {
                     "rPh" => xml.skip()?,
                     _ => {}
                 },
-                Node::Text(text) if is_value || is_formula => {
-                    let formula = self.at.cell.formula.as_mut().filter(|_| is_formula);
-                    let target = formula.unwrap_or(&mut self.at.cell.value);
-                    if target.len() + text.len() <= MAX_CELL {
-                        target.push_str(&text);
-                    }
-                }
+                Node::Text(text) if is_value || is_formula => self.at.cell.push(&text, is_formula),
                 Node::Text(_) => {}
                 Node::End(tag) => match tag.local_name().into_inner() {
                     "v" | "t" | "f" => (is_value, is_formula) = (false, false),
+                    "r" => self.at.cell.scripts.set(None),
                     "c" => {
+                        self.at.cell.value += &self.at.cell.scripts.end(None);
                         self.share_formula();
                         let text = self.cell_text().filter(|_| self.at.cell.is_wanted);
                         if text.is_some_and(|text| !self.rows.push(self.at.row, self.at.cell.column, text)) {
@@ -268,6 +277,7 @@ impl SheetReader<'_> {
 
     /// True once they are too long.
     fn end_string(&mut self) -> bool {
+        self.at.cell.value += &self.at.cell.scripts.end(None);
         if self.at.cell.is_wanted {
             self.at.strings_size += self.at.cell.value.len();
             self.at.strings.insert(self.at.string, unescaped(&self.at.cell.value));

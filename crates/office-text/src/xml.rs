@@ -66,7 +66,8 @@ impl BufRead for Metered<'_> {
 pub(crate) struct Xml<'p> {
     reader: Reader<Metered<'p>>,
     buffer: Vec<u8>,
-    depth: usize,
+    /// Elements that are open.
+    pub(crate) depth: usize,
 }
 
 /// The beginning or the end of an element, or a text; an empty element begins and ends.
@@ -97,18 +98,23 @@ impl Tag<'_> {
         local(self.full_name())
     }
 
-    fn find(&self, is_wanted: impl Fn(&str) -> bool) -> String {
+    fn find(&self, is_wanted: impl Fn(&str) -> bool) -> Option<String> {
         let mut attributes = self.0.attributes();
         let found = attributes.with_checks(false).flatten().find(|attribute| is_wanted(attribute.key.0));
         let text = |one: Attribute<'_>| {
             one.normalized_value(XmlVersion::Implicit1_0).map_or_else(|_| one.value.to_string(), Cow::into_owned)
         };
-        found.map(text).unwrap_or_default()
+        found.map(text)
+    }
+
+    /// The attribute of this local name.
+    pub(crate) fn attribute(&self, name: &str) -> Option<String> {
+        self.find(|key| local(key) == name)
     }
 
     /// The attribute of this local name; empty where it is missing.
     pub(crate) fn text(&self, name: &str) -> String {
-        self.find(|key| local(key) == name)
+        self.attribute(name).unwrap_or_default()
     }
 
     /// An identifier in an attribute; empty for one of more than 255 bytes, which no writer makes: comparing it again and
@@ -123,7 +129,7 @@ impl Tag<'_> {
 
     /// The attribute of this local name that has a prefix, as `r:id` beside `id`.
     pub(crate) fn prefixed(&self, name: &str) -> String {
-        self.find(|key| key.rsplit_once(':').is_some_and(|(_, local)| local == name))
+        self.find(|key| key.rsplit_once(':').is_some_and(|(_, local)| local == name)).unwrap_or_default()
     }
 
     /// Whether an attribute says no, in one of the ways of ECMA-376 part 1, 22.9.2.7.

@@ -136,9 +136,11 @@ pub fn binary_kind(head: &[u8]) -> Option<String> {
     if encoding::has_nul(head) && utf16_without_bom(head).is_some() {
         return None;
     }
+    // Formats whose first bytes are NULs are known by these.
+    let whole = Some(kind_name(head)).filter(|kind| kind != UNNAMED);
     let head = &content[..content.len().min(SAMPLE)];
     if encoding::has_nul(head) {
-        return Some(kind_name(head));
+        return Some(whole.unwrap_or_else(|| kind_name(head)));
     }
     // A character that is cut at the end is none that is invalid.
     let is_utf8 = std::str::from_utf8(head).map_or_else(|error| error.error_len().is_none(), |_| true);
@@ -149,8 +151,47 @@ pub fn binary_kind(head: &[u8]) -> Option<String> {
     if is_utf8 || !has_controls() { None } else { infer::get(head).map(|_| kind_name(head)) }
 }
 
+/// Kinds of files of boxes (ISO/IEC 14496-12), by the brands that they name.
+const BRANDS: &str = "AVIF image=avif avis; HEIC image=heic heix heim heis hevc hevx hevm hevs; HEIF image=mif1 msf1 mif2; \
+     JPEG 2000 image=jp2 jpx jpm; CR3 image=crx; QuickTime video=qt";
+
+/// Kinds of compound files ([MS-CFB]), by a name in their directory.
+const COMPOUND: &str = "Outlook message=__substg1.0_; Word document=WordDocument; Excel document=Workbook; \
+     PowerPoint document=PowerPoint Document; Visio drawing=VisioDocument; Publisher document=Quill; \
+     encrypted Office document=EncryptedPackage";
+
+/// Kinds that `infer` does not know, or takes for another one: it calls every compound file an MSI archive.
+fn other_kind(head: &[u8]) -> Option<String> {
+    let rows = |table: &'static str| table.split("; ").filter_map(|row| row.split_once('='));
+    if head.starts_with(b"\0\0\0\x0CjP  \r\n\x87\n") || head.starts_with(b"\xFF\x4F\xFF\x51") {
+        return Some("JPEG 2000 image".to_owned());
+    }
+    if head.starts_with(&[0xD0, 0xCF, 0x11, 0xE0, 0xA1, 0xB1, 0x1A, 0xE1]) {
+        let has = |name: &str| {
+            let name: Vec<u8> = name.encode_utf16().flat_map(u16::to_le_bytes).collect();
+            memchr::memmem::find(head, &name).is_some()
+        };
+        let found = rows(COMPOUND).find(|(_, name)| has(name));
+        return Some(found.map_or("OLE compound file", |(kind, _)| kind).to_owned());
+    }
+    if memchr::memmem::find(head, b"xl/workbook.bin").is_some() && head.starts_with(b"PK\x03\x04") {
+        return Some("Excel binary workbook (.xlsb)".to_owned());
+    }
+    let size = usize::try_from(u32::from_be_bytes(*head.first_chunk()?)).unwrap_or(usize::MAX);
+    let brands = head.get(8..size.min(head.len())).filter(|_| head[4..].starts_with(b"ftyp"))?;
+    let of_brand = |brand: &[u8]| {
+        rows(BRANDS).find(|(_, known)| known.split(' ').any(|known| known.as_bytes() == brand.trim_ascii_end()))
+    };
+    // The first brand is that of the file, but for the general one.
+    let kinds = brands.chunks(4).filter_map(of_brand);
+    kinds.min_by_key(|(kind, _)| *kind == "HEIF image").map(|(kind, _)| kind.to_owned())
+}
+
 /// The kind of `head` where it is known to be binary.
 pub(super) fn kind_name(head: &[u8]) -> String {
+    if let Some(kind) = other_kind(head) {
+        return kind;
+    }
     let Some(kind) = infer::get(head) else { return UNNAMED.to_owned() };
     // infer knows a document by its third or fourth part alone, and writers order them as they like.
     let part = |folder: &[u8]| memchr::memmem::find(head, folder).is_some();
@@ -218,6 +259,16 @@ mod tests {
                 "Word document",
             ),
             (b"\x1f\x8b\x08\x03\xff\xfe", "gzip archive"),
+            (b"\0\0\0\x18ftypmif1\0\0\0\0mif1heic\0\0", "HEIC image"),
+            (b"\0\0\0\x18ftypmif1\0\0\0\0mif1miaf\0\0", "HEIF image"),
+            (b"\0\0\0\x14ftypheix\0\0\0\0mif1avif", "HEIC image"),
+            (b"\0\0\0\x1Cftypmif1\0\0\0\0mif1avifmiaf", "AVIF image"),
+            (b"\0\0\0\x0CjP  \r\n\x87\n\0\0\0\x14ftypjp2 ", "JPEG 2000 image"),
+            (b"\xFF\x4F\xFF\x51\0\x29\0\0", "JPEG 2000 image"),
+            (b"\0\0\x01\0\x01\0\x10\x10\0\0\x01\0", "ICO image"),
+            (b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1\0\0", "OLE compound file"),
+            (b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1\0\0_\0_\0s\0u\0b\0s\0t\0g\x001\0.\x000\0_\0", "Outlook message"),
+            (b"PK\x03\x04\x14\0\0\0[Content_Types].xmlPK\x03\x04xl/workbook.bin", "Excel binary workbook (.xlsb)"),
             (b"abc\0def\x01\x02", "binary data"),
             (b"\xff\xfe\0\0a\0\0\0", "UTF-32 text"),
         ] {

@@ -33,6 +33,9 @@ const FOOTER: usize = 480;
 /// Characters of a line that is longer than an answer: each such piece counts as a line for `offset`.
 const PIECE_CHARS: usize = 1000;
 
+/// The part of a text document that is what its pages have at the top and at the bottom.
+const HEADERS: &str = "headers";
+
 /// Headings and sheets that an error names.
 const MAX_NAMED: usize = 10;
 
@@ -180,7 +183,23 @@ impl Shown {
         const ALL: (usize, usize) = (1, usize::MAX);
         let (what, instead) = match (document.kind(), part) {
             (_, Some(Part::Image { number, .. })) => return self.read_image(document, *number),
-            (OfficeKind::Text, None) => return self.read_paragraphs(document, ALL),
+            (OfficeKind::Text, None) => {
+                let read = self.read_paragraphs(document, ALL);
+                // Damage in them is no reason to show nothing of the text.
+                let headers = document.headers().unwrap_or_default();
+                let named = ["header", "footer"].map(|kind| {
+                    let all = headers.iter().filter(|(one, _)| *one == kind).count();
+                    (all > 0).then(|| count(all, kind))
+                });
+                let named: Vec<String> = named.into_iter().flatten().collect();
+                if !named.is_empty() {
+                    let _ = writeln!(self.note, "(not shown: {}; part=\"headers\")", named.join(" and "));
+                }
+                return read;
+            }
+            (OfficeKind::Text, Some(Part::Heading(name))) if name.eq_ignore_ascii_case(HEADERS) => {
+                return self.read_headers(document);
+            }
             (OfficeKind::Text, Some(Part::Paragraphs { first, last })) => {
                 return self.read_paragraphs(document, (*first, *last));
             }
@@ -286,6 +305,20 @@ impl Shown {
         read?;
         let is_past = first > self.total.max(1);
         Ok(is_past.then(|| past_end("paragraph", first, &self.path, self.total)))
+    }
+
+    /// What is at the top and at the bottom of the pages.
+    fn read_headers(&mut self, document: &OfficeDocument<'_>) -> Answered {
+        let headers = document.headers()?;
+        let parts = headers.iter().map(|(kind, text)| format!("--- {kind} ---\n{text}"));
+        let text = parts.collect::<Vec<_>>().join("\n");
+        (self.noun, self.total) = ("line", pieces(&text).count());
+        if !headers.is_empty() {
+            self.push("headers, part", 1, "", &text);
+        }
+        self.is_cut = self.next.is_some();
+        self.next_part = self.next.map(|_| HEADERS.to_owned());
+        Ok(None)
     }
 
     /// The paragraphs of the section with this heading.

@@ -150,9 +150,10 @@ impl Format {
         if memchr::memmem::find(start, b"%PDF-").is_some() {
             return Self::Pdf;
         }
-        // A ZIP archive by that name may have its parts in any order, and compound files are of many programs.
-        let (is_zip, may_be) = (head.starts_with(b"PK\x03\x04"), may_be_document(head));
-        if is_zip && may_be || (is_zip || may_be) && text_file::is_document_name(path.relative()) {
+        // A ZIP archive may have its parts in any order; the directory of a compound file says what it is.
+        let has_part = || memchr::memmem::find(head, b"[Content_Types].xml").is_some();
+        let is_zip = head.starts_with(b"PK\x03\x04");
+        if may_be_document(head) || is_zip && (text_file::is_document_name(path.relative()) || has_part()) {
             return Self::Office;
         }
         if is_named("ipynb") { Self::Notebook } else { Self::Text }

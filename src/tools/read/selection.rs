@@ -48,9 +48,9 @@ impl Selection {
         }
         let (path, ranges) = text.rsplit_once(':')?;
         let is_part = |form: &&str| ranges.strip_prefix(*form).is_some_and(|rest| rest.starts_with(' '));
-        if !path.is_empty()
-            && ["pages", "cells", "region", "columns", "paragraphs", "sheet", "slides", "image"].iter().any(is_part)
-        {
+        let is_part = ranges == "headers"
+            || ["pages", "cells", "region", "columns", "paragraphs", "sheet", "slides", "image"].iter().any(is_part);
+        if !path.is_empty() && is_part {
             return Some((path, Part::parse(ranges).map(Self::Part)));
         }
         let is_ranges = |text: &str| {
@@ -111,7 +111,7 @@ fn line_ranges(text: &str) -> Result<Vec<Range<usize>>, ToolError> {
 
 /// The forms of the argument, for errors.
 const FORMS: &str = "`def NAME`, `fn NAME`, `class NAME`, `pages 3-5` (PDF), `cells 2-4` (notebook), `region X,Y,WIDTH,HEIGHT` (image), \
-                     `columns 2001-4000` (long lines), `paragraphs 20-60` or `section HEADING` (text document), \
+                     `columns 2001-4000` (long lines), `paragraphs 20-60`, `section HEADING` or `headers` (text document), \
                      `sheet NAME rows 1-200 columns A-F` (workbook), `slides 3-5` (presentation) or `image 2` (in a document)";
 
 /// A part of a file. Pages, cells and columns count from 1 and both ends belong to the range.
@@ -426,6 +426,7 @@ mod tests {
             ("C:/a.png:region 0,0,8,6", "C:/a.png", Part::Region { x: 0, y: 0, width: 8, height: 6 }),
             ("a.docx:section On: this", "a.docx", Part::Section("On: this".to_owned())),
             ("a.pptx:slides 3", "a.pptx", Part::Slides { first: 3, last: 3 }),
+            ("a.docx:headers", "a.docx", Part::Heading("headers".to_owned())),
         ] {
             let (found, selection) = Selection::split(text).expect("a selection");
             assert_eq!((found, selection.unwrap()), (path, Selection::Part(part)), "{text}");
