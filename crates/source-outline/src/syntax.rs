@@ -6,9 +6,10 @@
 //!
 //! # Map
 //! The table here says by the name of a file what is checked. Data formats are checked by [`structured_text`], programming
-//! languages by `brackets`.
+//! languages by `brackets`, makefiles by `makefile`.
 
 mod brackets;
+mod makefile;
 #[cfg(test)]
 mod tests;
 
@@ -65,7 +66,8 @@ pub fn new_problems(path: &str, old: Option<&str>, new: &str) -> Vec<Problem> {
     let changed = ChangedLines::between(old, new);
     let problem =
         |text: &str, fault: SyntaxError, severity| Problem::at(text, fault.at, severity, format.name, fault.message);
-    let severity = if format.name == "JSON Lines" { Severity::Error } else { Severity::Warning };
+    // Those that do not hide each other.
+    let severity = if matches!(format.name, "JSON Lines" | "Makefile") { Severity::Error } else { Severity::Warning };
     let all = |text: &str, faults: Vec<SyntaxError>| -> Vec<Problem> {
         faults.into_iter().map(|fault| problem(text, fault, severity)).collect()
     };
@@ -110,16 +112,24 @@ struct CheckedFormat {
 /// Names of JSON files whose programs read comments: those of VS Code and its tasks
 /// (<https://github.com/microsoft/vscode>, `extensions/configuration-editing/package.json`), those that GitHub lists as
 /// "JSON with Comments" (<https://github.com/github-linguist/linguist>, `languages.yml`), and other tools' own.
-const JSONC_FILES: &str = "/.auto-changelog /.babelrc.json /.c8rc /.devcontainer.json /.ember-cli /.eslintrc.json /.hintrc /.jscsrc \
-     /.jsfmtrc /.jshintrc /.jslintrc /.luarc.json /.markdownlint.json /.nycrc /.oxlintrc.json /.oxfmtrc.json /.swcrc \
-     /.tern-project /angular.json /api-extractor.json /argv.json /babel.config.json /biome.json /bun.lock \
-     /cspell.json /deno.json /devcontainer.json /dprint.json /extensions.json /global.json /host.json \
-     /keybindings.json /keymap.json /launch.json /local.settings.json /mcp.json /nx.json /opencode.json \
-     /profiles.json /project.json /pyrightconfig.json /renovate.json /rush.json /settings.json /settings.local.json \
-     /tasks.json /tslint.json /turbo.json /typedoc.json /vercel.json /wrangler.json \
-     .jsonc .code-profile .code-snippets .code-workspace .sublime-build .sublime-commands .sublime-keymap .sublime-menu \
-     .sublime-project .sublime-settings color-theme.json icon-theme.json language-configuration.json \
-     .devcontainer/*.json .vscode/*.json .zed/*.json appsettings*.json jsconfig*.json launchsettings*.json tsconfig*.json";
+const JSONC_FILES: &str = "/.auto-changelog /.babelrc.json /.c8rc /.c8rc.json /.cspell.config.json /.cspell.json /.devcontainer.json /.ember-cli \
+     /.eslintrc.json /.hintrc /.htmlhintrc /.jsbeautifyrc /.jscsrc /.jsfmtrc /.jshintrc /.jslintrc /.knip.json /.luarc.json \
+     /.markdownlint.json /.mocharc.json /.nycrc /.nycrc.json /.oxlintrc.json /.oxfmtrc.json /.renovaterc /.renovaterc.json \
+     /.swcrc /.tern-project /.textlintrc /.textlintrc.json /angular.json /api-extractor.json /argv.json /babel.config.json \
+     /biome.json /bun.lock /coffeelint.json /cppproperties.json /cspell.config.json /cspell.json /deno.json \
+     /devcontainer.json /dprint.json /extensions.json /firebase.json /global.json /heft.json /host.json /jsdoc.json \
+     /keybindings.json /keymap.json /knip.json /launch.json /launch.vs.json /local.settings.json /mcp.json /nx.json \
+     /omnisharp.json /opencode.json /profiles.json /project.json /pyrightconfig.json /renovate.json /rig.json /rush.json \
+     /rush-project.json /settings.json /settings.local.json /tasks.json /tasks.vs.json /tsdoc.json /tslint.json /turbo.json \
+     /typedoc.json /vercel.json /wrangler.json /xunit.runner.json \
+     .jsonc .code-profile .code-snippets .code-workspace .hujson .sublime-build .sublime-commands .sublime-keymap \
+     .sublime-menu .sublime-project .sublime-settings .api-extractor.json .slnf color-theme.json icon-theme.json \
+     language-configuration.json api-extractor*.json appsettings*.json jsconfig*.json launchsettings*.json tsconfig*.json \
+     .devcontainer/*.json .fleet/*.json .vscode/*.json .zed/*.json rush/*.json";
+
+/// Names of YAML files whose programs take a key as often as it is there: Cirrus CI
+/// (<https://cirrus-ci.org/guide/writing-tasks/>) and conda, which selects by the comment behind it.
+const REPEATED_KEYS: &str = "/.cirrus.yml /.cirrus.yaml /meta.yaml /conda_build_config.yaml";
 
 /// Names of XML files. HTML is none, and neither are files that only some programs write as XML.
 const XML_FILES: &str = ".xml .xsd .xsl .xslt .svg .xhtml .csproj .fsproj .vbproj .vcxproj .vcxproj.filters .props .targets \
@@ -137,6 +147,7 @@ static FORMATS: &[CheckedFormat] = &[
     CheckedFormat::new("JSON with comments", JSONC_FILES, |text| json::check(text, JsonDialect::Jsonc)),
     CheckedFormat::new("JSON", JSON_FILES, |text| json::check(text, JsonDialect::Json)),
     CheckedFormat::new("TOML", ".toml /pipfile /cargo.lock /poetry.lock /uv.lock /pdm.lock", toml::check),
+    CheckedFormat::new("YAML", REPEATED_KEYS, |text| Findings { warnings: Vec::new(), ..yaml::check(text) }),
     CheckedFormat::new("YAML", ".yaml .yml /.clang-format /.clang-tidy /.clangd", yaml::check),
     CheckedFormat::new("XML", XML_FILES, xml::check),
     CheckedFormat::new("C", C_FILES, |text| brackets::check(text, BracketLanguage::C)),
@@ -145,6 +156,7 @@ static FORMATS: &[CheckedFormat] = &[
     CheckedFormat::new("JavaScript", ".js .mjs .cjs .ts .mts .cts", |text| {
         brackets::check(text, BracketLanguage::JavaScript)
     }),
+    CheckedFormat::new("Makefile", "/makefile /gnumakefile .mk .mak", makefile::check),
     CheckedFormat::new("Protocol Buffers", ".proto", |text| brackets::check(text, BracketLanguage::Proto)),
     CheckedFormat::new("Python", ".py .pyi", |text| brackets::check(text, BracketLanguage::Python)),
     CheckedFormat::new("Rust", ".rs", |text| brackets::check(text, BracketLanguage::Rust)),

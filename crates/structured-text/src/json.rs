@@ -112,8 +112,8 @@ fn read(text: &str, part: Range<usize>, dialect: JsonDialect, duplicates: &mut V
                 let key = &text[at..tokens.end];
                 if part.end <= MAX_COMPARED
                     && duplicates.len() < MAX_DUPLICATES
-                    // `//` is the usual key of a comment.
-                    && key != "\"//\""
+                    // Usual keys of comments.
+                    && !["\"//\"", "\"_comment\"", "\"$comment\""].contains(&key)
                     // The bracket that is open says which object the key is in.
                     && !keys.insert((opened, key))
                 {

@@ -105,8 +105,9 @@ impl MappingKeys<'_> {
             Event::Scalar(value, style, ..) => {
                 let is_plain = *style == ScalarStyle::Plain;
                 if let Some(keys) = self.open.last_mut().filter(|last| last.is_key_next).and_then(|last| last.keys.as_mut())
-                    // Several merges into one mapping are usual.
+                    // Several merges into one mapping are usual, and so are conditions of Azure Pipelines.
                     && value != "<<"
+                    && !value.starts_with("${{")
                     && !keys.insert((value.to_string(), is_plain))
                     && self.warnings.len() < MAX_DUPLICATES
                 {

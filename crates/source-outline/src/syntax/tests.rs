@@ -38,6 +38,30 @@ fn plain_json_that_had_comments_may_have_them() {
 }
 
 #[test]
+fn files_whose_programs_take_more_are_no_problems() {
+    for name in
+        [".cspell.json", "cspell.json", ".mocharc.json", "a/knip.json", "common/config/rush/x.json", "a.code-workspace"]
+    {
+        assert_eq!(found(name, "{}", "// x\n{\"a\": 1,}"), [], "{name}");
+    }
+    for name in [".cirrus.yml", "recipe/meta.yaml"] {
+        assert_eq!(found(name, "task:\n  a: 1\n", "task:\n  a: 1\n\ntask:\n  b: 1\n"), [], "{name}");
+        assert_eq!(found(name, "", "a: [1\n").len(), 1, "{name}");
+    }
+    assert_eq!(found("azure-pipelines.yml", "", "${{ if a }}:\n  x: 1\n${{ if a }}:\n  y: 1\n"), []);
+    assert_eq!(found("a.json", "{}", "{\"_comment\": 1, \"_comment\": 2}"), []);
+}
+
+#[test]
+fn recipes_that_the_change_indents_with_blanks_are_named() {
+    let old = "a:\n    old one\nb:\n\trm b\n";
+    let message = "a recipe line begins with a tab, not with blanks".to_owned();
+    assert_eq!(found("Makefile", old, &old.replace('\t', "        ")), [(4, message.clone())]);
+    assert_eq!(found("src/rules.mk", old, old), []);
+    assert_eq!(new_problems("GNUmakefile", None, old)[0].severity, Severity::Error);
+}
+
+#[test]
 fn templates_and_large_files_are_passed_over() {
     assert_eq!(found("a.yaml", "", "{{- if .Values.x }}\na: 1\n{{- end }}\n"), []);
     assert_eq!(found("a.json", "", &"[".repeat(MOST_BYTES + 1)), []);
@@ -50,7 +74,7 @@ proptest! {
         old in ".{0,200}|[\\[\\]{}<>:,&*!'\"a \n-]{0,200}",
         new in "(?s).{0,200}|[\\[\\]{}<>:,&*!'\"a \n=#|%?-]{0,300}",
     ) {
-        for path in ["a.json", "a.json5", "a.jsonl", "a.toml", "a.yml", "a.xml", "a.rs", "a.c", "a.py", "a.js", "a.go"] {
+        for path in ["a.json", "a.json5", "a.jsonl", "a.toml", "a.yml", "a.xml", "a.rs", "a.c", "a.py", "a.js", "a.go", "a.mk"] {
             for problem in new_problems(path, Some(&old), &new) {
                 let lines: Vec<&str> = new.split('\n').collect();
                 prop_assert!(problem.line <= lines.len(), "{path}: {problem:?}");
