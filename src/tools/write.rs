@@ -20,6 +20,7 @@ use super::{
     answer::{count, noted},
     args,
     commit::{self, Rewrite},
+    hidden_note::HiddenNote,
     introduced_problems::{ChangedText, IntroducedProblems},
     read_before_write,
     shown_diff::{self, ShownDiff},
@@ -264,12 +265,25 @@ impl PlannedWrite {
             notes.extend(shown.hidden.clone());
         } else if self.planned.base == Base::Revision(committed.revision) {
             text.push_str(" (no change)");
+        } else if let Some(hidden) = new.and_then(hidden_in) {
+            // No diff shows them.
+            let _ = write!(text, "\n{hidden}");
+            notes.push(hidden);
         }
         text.push_str(&introduced.text);
         output.diff = shown.map(|shown| shown.text).unwrap_or_default();
         output.notes = notes;
         Answer::of(cx, text, &output, Output::TEXTS)
     }
+}
+
+/// The note on hidden characters in a text that was written; one that begins it is a byte-order mark.
+fn hidden_in(text: &str) -> Option<String> {
+    let mut note = HiddenNote::default();
+    for (line, number) in text.strip_prefix('\u{feff}').unwrap_or(text).lines().zip(1..) {
+        note.look(number, line);
+    }
+    note.text()
 }
 
 /// Lines and bytes that a file has to lose before that is reported, and then more than half of its text.

@@ -281,4 +281,9 @@ mcp_test!(hidden_characters_in_a_diff_are_pointed_out, |h| {
     assert!(h.call("edit", edit).fails("stale").ends_with("\n(hidden characters: U+202E at -1:9)"));
     let text = h.call("write", json!({ "path": "a.rs", "content": "if a\u{a0}b {\n}\n" })).ok();
     assert!(text.ends_with("\n(hidden characters: U+00A0 at +1:5)"), "{text}");
+    // A new file has no diff.
+    let text = h.call("write", json!({ "path": "new.rs", "content": "a\nb\u{feff}c\n" })).ok();
+    assert!(text.ends_with("\n(hidden characters: U+FEFF at 2:2)"), "{text}");
+    let text = h.call("write", json!({ "path": "marked.rs", "content": "\u{feff}a\n" })).ok();
+    assert!(!text.contains("hidden"), "{text}");
 });

@@ -241,3 +241,25 @@ mcp_test!(grep_shows_lines_of_cells_as_edit_takes_them, |h| {
     let text = h.call("grep", json!({ "pattern": "load", "path": "one.ipynb" })).ok();
     assert!(text.contains("\n[cell 1]\n1:# load \"it\"\n1:and load\n"), "{text}");
 });
+
+#[test]
+fn lines_of_old_and_wrong_notebooks() {
+    let cells = r#""cells": [{"cell_type": "code", "input": ["x = 1", "y = 2", "print(x)"], "outputs": []}]"#;
+    let three = format!("{{\"worksheets\": [{{{cells}}}],\n \"nbformat\": 3}}\n");
+    let h = open(&three);
+    let shown = h.call("read", json!({ "path": "a.ipynb" })).ok();
+    assert!(shown.starts_with("--- cell 1: code ---\nx = 1\ny = 2\nprint(x)\n(1 cell, "), "{shown}");
+    edit(&h, "y = 2\nprint", "y = 3\nz = 4\nprint").ok();
+    let changed = three.replace("\"y = 2\"", "\"y = 3\", \"z = 4\"");
+    assert_eq!(h.bytes("a.ipynb"), changed.as_bytes());
+    // Version 2 is text.
+    let two = three.replace("\"nbformat\": 3", "\"nbformat\": 2");
+    let shown = open(&two).call("read", json!({ "path": "a.ipynb" })).ok();
+    assert!(shown.starts_with("1\t{\"worksheets\"") && shown.contains("\n(2 lines, rev "), "{shown}");
+    // Jupyter glues what version 4 has so.
+    let cell = |source: Value| json!({ "cell_type": "code", "metadata": {}, "source": source, "outputs": [] });
+    let four = notebook(&json!([cell(json!(["x = 1", "y = 2\n", "z"])), cell(json!(["x\n", "y"])), cell(json!("x"))]));
+    let shown = open(&four).call("read", json!({ "path": "a.ipynb" })).ok();
+    let note = "\n(cell 1: strings of the source lack their line breaks in the file, so that lines are glued together)\n(3 cells, ";
+    assert!(shown.contains("\nx = 1y = 2\nz\n") && shown.contains(note), "{shown}");
+}

@@ -1,7 +1,8 @@
 //! Jupyter notebooks: the cells of a file of JSON, where each source is in it, and a changed source.
 //!
 //! Versions 3 and 4 of the format (<https://nbformat.readthedocs.io/en/latest/format_description.html>). Only places in
-//! the JSON are kept, so that a change of one source leaves every other byte of the file as it was.
+//! the JSON are kept, so that a change of one source leaves every other byte of the file as it was. The strings of a list
+//! are joined as they are; in version 3 they are the lines where the first has no line break.
 
 mod source;
 
@@ -11,7 +12,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use text_file::file_size;
 
-use source::{CellSource, JsonStyle, ListLayout};
+use source::{CellSource, JsonStyle, ListLayout, between};
 
 pub use source::SourceEdit;
 
@@ -36,6 +37,8 @@ pub struct Cell<'t> {
     pub count: Option<u64>,
     source: CellSource,
     outputs: Vec<&'t RawValue>,
+    /// Whether it is one of version 3.
+    is_old: bool,
 }
 
 impl<'t> Notebook<'t> {
@@ -55,6 +58,12 @@ impl<'t> Notebook<'t> {
     /// ```
     pub fn parse(text: &'t str) -> Option<Self> {
         let fields: Fields<'t> = serde_json::from_str(text).ok()?;
+        let version: Option<u64> = value_of(fields.get("nbformat").copied());
+        // Other programs than Jupyter do not know version 2, whose cells have other fields.
+        if version.is_some_and(|version| version < 3) {
+            return None;
+        }
+        let is_old = version == Some(3) || !fields.contains_key("cells");
         let lists = if let Some(cells) = fields.get("cells") {
             vec![*cells]
         } else {
@@ -65,7 +74,7 @@ impl<'t> Notebook<'t> {
         let mut cells = Vec::new();
         for list in lists {
             let list: Vec<Fields<'t>> = value_of(Some(list))?;
-            cells.extend(list.iter().map(|fields| Cell::of(fields, text)).collect::<Option<Vec<_>>>()?);
+            cells.extend(list.iter().map(|fields| Cell::of(fields, text, is_old)).collect::<Option<Vec<_>>>()?);
         }
         Some(Self { text, cells, style: OnceCell::new(), layout: OnceCell::new() })
     }
@@ -97,14 +106,15 @@ impl<'t> Notebook<'t> {
 }
 
 impl<'t> Cell<'t> {
-    fn of(fields: &Fields<'t>, text: &'t str) -> Option<Self> {
+    fn of(fields: &Fields<'t>, text: &'t str, is_old: bool) -> Option<Self> {
         let get = |name: &str| fields.get(name).copied();
         Some(Self {
             kind: value_of(get("cell_type"))?,
             id: value_of(get("id")),
             // The second name of each is that of a code cell in version 3.
             count: value_of(get("execution_count")).or_else(|| value_of(get("prompt_number"))),
-            source: CellSource::parse(get("source").or_else(|| get("input"))?, text)?,
+            source: CellSource::parse(get("source").or_else(|| get("input"))?, text, is_old)?,
+            is_old,
             outputs: get("outputs").map_or(Some(None), |outputs| value_of(Some(outputs)))?.unwrap_or_default(),
         })
     }
@@ -116,7 +126,12 @@ impl<'t> Cell<'t> {
 
     /// Its outputs, each read when it is asked for.
     pub fn outputs(&self) -> impl ExactSizeIterator<Item = CellOutput> {
-        self.outputs.iter().map(|raw| CellOutput::of(raw.get()))
+        self.outputs.iter().map(|raw| CellOutput::of(raw.get(), self.is_old))
+    }
+
+    /// Whether its source is a list of several strings of which one ends within a line, so that lines are glued together.
+    pub fn is_glued(&self) -> bool {
+        self.source.is_glued()
     }
 }
 
@@ -136,9 +151,9 @@ pub struct CellOutput {
 
 impl CellOutput {
     /// Reads the JSON of an output of either version.
-    fn of(json: &str) -> Self {
+    fn of(json: &str, is_old: bool) -> Self {
         let Ok(fields) = serde_json::from_str::<Fields<'_>>(json) else { return Self::default() };
-        let text = |name: &str| fields.get(name).map(|value| text_of(value)).unwrap_or_default();
+        let text = |name: &str| fields.get(name).map(|value| text_of(value, is_old)).unwrap_or_default();
         match text("output_type").as_str() {
             "stream" => {
                 let kind = [text("name"), text("stream")].into_iter().find(|name| !name.is_empty());
@@ -160,18 +175,18 @@ impl CellOutput {
                 };
                 let data = value_of(fields.get("data").copied());
                 // Version 3 has the forms next to the type of the output.
-                Self::of_forms(kind, data.as_ref().unwrap_or(&fields))
+                Self::of_forms(kind, data.as_ref().unwrap_or(&fields), is_old)
             }
         }
     }
 
     /// An output in several forms, of which plain text is shown.
-    fn of_forms(kind: &str, forms: &Fields<'_>) -> Self {
+    fn of_forms(kind: &str, forms: &Fields<'_>, is_old: bool) -> Self {
         const NO_FORMS: [&str; 4] = ["output_type", "metadata", "prompt_number", "execution_count"];
         let mut output = Self { kind: kind.to_owned(), ..Self::default() };
         for (form, value) in forms.iter().filter(|(form, _)| !NO_FORMS.contains(&&***form)) {
             match &**form {
-                "text/plain" | "text" => output.text = clean(&text_of(value)),
+                "text/plain" | "text" => output.text = clean(&text_of(value, is_old)),
                 _ => output.other.push(format!("{form}, {}", file_size(value.get().len() as u64))),
             }
         }
@@ -185,8 +200,8 @@ fn value_of<'j, T: Deserialize<'j>>(field: Option<&'j RawValue>) -> Option<T> {
 }
 
 /// A string, or a list of them, as one.
-fn text_of(value: &RawValue) -> String {
-    let lines = || value_of::<Vec<String>>(Some(value)).map(|lines| lines.concat());
+fn text_of(value: &RawValue, is_old: bool) -> String {
+    let lines = || value_of::<Vec<String>>(Some(value)).map(|lines| lines.join(between(&lines, is_old)));
     value_of(Some(value)).or_else(lines).unwrap_or_default()
 }
 
@@ -321,7 +336,57 @@ mod tests {
         assert_eq!(replaced(&single, 0, "a\nb"), with_source("[\n    \"a\\n\",\n    \"b\"\n   ]"));
     }
 
+    #[test]
+    fn lines_of_version_3_are_joined_and_stay_lines_when_they_are_edited() {
+        let with = |version: &str, source: &str, outputs: &str| {
+            format!(
+                "{{\"worksheets\": [{{\"cells\": [{{\"cell_type\": \"code\", \"input\": {source}, \"outputs\": {outputs}}}]}}]{version}}}"
+            )
+        };
+        let three = |source: &str| with(", \"nbformat\": 3", source, "[]");
+        for (source, text) in [
+            ("[\"a = 1\", \"\", \"b\"]", "a = 1\n\nb"),
+            ("[\"a\\n\", \"b\"]", "a\nb"),
+            ("[\"a\"]", "a"),
+            ("[]", ""),
+            ("\"a\\nb\"", "a\nb"),
+        ] {
+            for json in [three(source), with("", source, "[]")] {
+                assert_eq!(Notebook::parse(&json).unwrap().cells()[0].source(), text, "{source}");
+            }
+        }
+        for (old, new, json) in [
+            ("[\"a\", \"b\", \"c\"]", "a\nx\ny\nc", "[\"a\", \"x\", \"y\", \"c\"]"),
+            ("[\"a\", \"b\", \"c\"]", "a\nc", "[\"a\", \"c\"]"),
+            ("[\"a\", \"b\"]", "a\nb\nc\n", "[\"a\", \"b\", \"c\", \"\"]"),
+            ("[\"a\", \"b\"]", "a", "[\"a\"]"),
+            ("[\"a\", \"b\"]", "", "[]"),
+            ("[\"a\",\n  \"b\",\n \"c\"]", "x\nb\nc", "[\"x\",\n  \"b\",\n \"c\"]"),
+            ("[]", "a\nb", "[\"a\", \"b\"]"),
+            ("[\"a\\n\", \"b\"]", "a\nx\nb", "[\"a\\n\", \"x\\n\", \"b\"]"),
+            ("[\"a\"]", "a\n", "[\"a\", \"\"]"),
+        ] {
+            assert_eq!(replaced(&three(old), 0, new), three(json), "{old}");
+        }
+        let output = r#"[{"output_type": "stream", "text": ["1", "2"]}]"#;
+        let json = with(", \"nbformat\": 3", "[]", output);
+        assert_eq!(Notebook::parse(&json).unwrap().cells()[0].outputs().next().unwrap().text, "1\n2");
+        assert!(Notebook::parse(&with(", \"nbformat\": 2", "\"a\"", "[]")).is_none());
+        for (source, is_glued) in
+            [("[\"a\", \"b\"]", true), ("[\"a\\n\", \"b\"]", false), ("[\"a\"]", false), ("\"a\"", false)]
+        {
+            assert_eq!(Notebook::parse(&with_source(source)).unwrap().cells()[0].is_glued(), is_glued, "{source}");
+        }
+    }
+
     proptest! {
+        #[test]
+        fn lines_of_version_3_can_be_any(old in "[a-c\n]{0,12}", new in "[a-c\n]{0,12}") {
+            let list = |text: &str| serde_json::to_string(&text.split('\n').collect::<Vec<_>>()).unwrap();
+            let json = |source: &str| format!("{{\"nbformat\": 3, \"cells\": [{{\"cell_type\": \"raw\", \"source\": {source}}}]}}");
+            replaced(&json(&list(&old)), 0, &new);
+        }
+
         #[test]
         fn any_source_becomes_any_other_and_all_else_keeps_its_bytes(
             old in "([a-cé\n\"\\\\\t]|😀){0,12}", new in "([a-cé\n\"\\\\\t\u{2028}]|😀){0,12}", is_list in any::<bool>(), is_ascii in any::<bool>(),
@@ -347,7 +412,7 @@ mod tests {
     }
 
     fn output(json: &Value) -> (String, String, Vec<String>) {
-        let CellOutput { kind, text, other } = CellOutput::of(&json.to_string());
+        let CellOutput { kind, text, other } = CellOutput::of(&json.to_string(), false);
         (kind, text, other)
     }
 

@@ -20,6 +20,9 @@ use super::{
 /// How often the bytes of a notebook are in memory: as they are, and what is shown of them before it is cut.
 const COPIES: u64 = 3;
 
+/// Cells with glued lines that are named.
+const MAX_GLUED: usize = 8;
+
 /// The cells that are wanted of a notebook; its lines where these are asked for, or where it is none.
 pub(super) fn read_notebook(cx: &CallContext, request: &FileRequest, mut source: Source) -> Result<Section, ToolError> {
     let range = match &request.part {
@@ -52,6 +55,7 @@ pub(super) fn read_notebook(cx: &CallContext, request: &FileRequest, mut source:
         size: document.bytes().len() as u64,
         layout: document.layout(),
         nuls: 0,
+        lone_crs: 0,
         final_newline: true,
         revision: (!is_changed).then_some(revision),
     };
@@ -66,6 +70,18 @@ pub(super) fn read_notebook(cx: &CallContext, request: &FileRequest, mut source:
         closing.push_str(CHANGED);
     }
     let total = notebook.cells().len();
+    let glued =
+        notebook.cells().iter().zip(1..).filter(|(cell, _)| cell.is_glued()).map(|(_, number)| number.to_string());
+    let glued: Vec<String> = glued.take(MAX_GLUED).collect();
+    if !glued.is_empty() {
+        let more = if glued.len() == MAX_GLUED { " and perhaps more" } else { "" };
+        let cells = if glued.len() == 1 { "cell" } else { "cells" };
+        let _ = writeln!(
+            closing,
+            "({cells} {}{more}: strings of the source lack their line breaks in the file, so that lines are glued together)",
+            glued.join(", ")
+        );
+    }
     let next = shown.next.map(|cell| format!("part=\"cells {cell}-\""));
     closing.push_str(&footer(&shown.summary, &properties, next.as_deref()));
     let facts = ReadFacts {

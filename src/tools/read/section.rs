@@ -250,6 +250,8 @@ pub(in crate::tools) struct Properties {
     pub(in crate::tools) layout: Layout,
     /// NULs at its beginning or end, which are not shown.
     pub(in crate::tools) nuls: usize,
+    /// Carriage returns that no line feed follows: they end no line.
+    pub(in crate::tools) lone_crs: usize,
     pub(in crate::tools) final_newline: bool,
     /// `None` if the content was not hashed, or changed while it was read.
     pub(in crate::tools) revision: Option<Revision>,
@@ -258,8 +260,8 @@ pub(in crate::tools) struct Properties {
 impl Properties {
     /// Those of a file whose text has these lines, without a revision.
     pub(super) fn of(totals: LineTotals, nuls: usize, size: u64, layout: Layout) -> Self {
-        let LineTotals { lines: total, final_newline, .. } = totals;
-        Self { total, size, layout, nuls, final_newline, revision: None }
+        let LineTotals { lines: total, final_newline, lone_crs, .. } = totals;
+        Self { total, size, layout, nuls, lone_crs, final_newline, revision: None }
     }
 
     /// The numbers for programs, where so many lines are shown and the rest is at `next_offset`.
@@ -315,8 +317,9 @@ pub(super) fn shown_lines(shown: &[Range<usize>], total: usize) -> String {
 
 /// Unusual properties of the file: encoding, line ending, missing final newline.
 fn unusual(properties: &Properties) -> impl Iterator<Item = String> + use<> {
-    let Properties { layout, nuls, total, final_newline, .. } = *properties;
+    let Properties { layout, nuls, lone_crs, total, final_newline, .. } = *properties;
     let padding = (nuls > 0).then(|| format!("{} not shown", count(nuls, "NUL")));
+    let returns = (lone_crs > 0).then(|| count(lone_crs, "lone CR"));
     let unfinished = (total > 0 && !final_newline).then(|| "no final newline".to_owned());
-    layout.unusual().into_iter().chain(padding).chain(unfinished)
+    layout.unusual().into_iter().chain(returns).chain(padding).chain(unfinished)
 }

@@ -44,6 +44,8 @@ pub(super) struct Window {
     /// Characters of the longest line in the ranges, as far as they were looked at.
     pub(super) longest: usize,
     pub(super) nuls: usize,
+    /// All carriage returns, those of line endings too.
+    crs: usize,
     /// The hidden characters in the lines kept.
     pub(super) hidden: HiddenNote,
     /// Whether a line in the ranges did not fit.
@@ -63,6 +65,8 @@ pub(super) struct LineTotals {
     pub(super) lines: usize,
     pub(super) final_newline: bool,
     pub(super) line_ending: LineEnding,
+    /// Carriage returns that no line feed follows.
+    pub(super) lone_crs: usize,
 }
 
 impl Window {
@@ -72,6 +76,7 @@ impl Window {
 
     /// Takes the next piece of text. NULs are counted and no part of a line.
     pub(super) fn push(&mut self, mut piece: &str) {
+        self.crs += memchr::memchr_iter(b'\r', piece.as_bytes()).count();
         while let Some(at) = memchr::memchr(0, piece.as_bytes()) {
             let (before, from) = piece.split_at(at);
             piece = from.trim_start_matches('\0');
@@ -123,7 +128,7 @@ impl Window {
             [0, _] => LineEnding::CrLf,
             _ => LineEnding::Mixed,
         };
-        LineTotals { lines: self.lines, final_newline, line_ending }
+        LineTotals { lines: self.lines, final_newline, line_ending, lone_crs: self.crs - self.ends[1] }
     }
 
     /// Whether the current line is in one of the ranges and may still fit.
@@ -402,7 +407,7 @@ mod tests {
     fn lines_are_numbered_flush_left() {
         let (text, totals) = window("a\n\nb", all());
         assert_eq!(text, "1\ta\n2\t\n3\tb\n");
-        assert_eq!(totals, LineTotals { lines: 3, final_newline: false, line_ending: LineEnding::Lf });
+        assert_eq!(totals, LineTotals { lines: 3, final_newline: false, line_ending: LineEnding::Lf, lone_crs: 0 });
     }
 
     #[test]
@@ -418,21 +423,26 @@ mod tests {
     fn carriage_returns_before_line_feeds_are_not_shown() {
         let (text, totals) = window("a\r\nb\rc\r\n\r\n", all());
         assert_eq!(text, "1\ta\n2\tb\rc\n3\t\n");
-        assert_eq!(totals, LineTotals { lines: 3, final_newline: true, line_ending: LineEnding::CrLf });
+        assert_eq!(totals, LineTotals { lines: 3, final_newline: true, line_ending: LineEnding::CrLf, lone_crs: 1 });
     }
 
     #[test]
     fn carriage_returns_alone_end_no_lines() {
-        for (text, ending, final_newline) in [
-            ("a\rb\r", "none", false),
-            ("a\rb", "none", false),
-            ("a\rb\n", "lf", true),
-            ("a\r\nb\r\n", "crlf", true),
-            ("a\r\nb\n", "mixed", true),
-            ("a", "none", false),
+        for (text, ending, final_newline, lone_crs) in [
+            ("a\rb\r", "none", false, 2),
+            ("a\rb", "none", false, 1),
+            ("a\rb\n", "lf", true, 1),
+            ("a\r\nb\r\n", "crlf", true, 0),
+            ("a\r\r\nb\r\n", "crlf", true, 1),
+            ("a\r\nb\n", "mixed", true, 0),
+            ("a", "none", false, 0),
         ] {
-            let (_, totals) = window(text, all());
-            assert_eq!((totals.line_ending.as_str(), totals.final_newline), (ending, final_newline), "{text:?}");
+            // Those of lines that are not shown count as well.
+            for bounds in [all(), lines(&[5..6], usize::MAX)] {
+                let (_, totals) = window(text, bounds);
+                let found = (totals.line_ending.as_str(), totals.final_newline, totals.lone_crs);
+                assert_eq!(found, (ending, final_newline, lone_crs), "{text:?}");
+            }
         }
     }
 
@@ -440,7 +450,7 @@ mod tests {
     fn only_the_range_is_kept_and_everything_is_counted() {
         let (text, totals) = window("1\n2\r\n3\n4\r\n5\n", lines(&[2..4], usize::MAX));
         assert_eq!(text, "3\t3\n4\t4\n");
-        assert_eq!(totals, LineTotals { lines: 5, final_newline: true, line_ending: LineEnding::Mixed });
+        assert_eq!(totals, LineTotals { lines: 5, final_newline: true, line_ending: LineEnding::Mixed, lone_crs: 0 });
     }
 
     #[test]
@@ -512,7 +522,7 @@ mod tests {
     fn empty_text_has_no_lines() {
         assert_eq!(
             window("", all()),
-            (String::new(), LineTotals { lines: 0, final_newline: false, line_ending: LineEnding::None })
+            (String::new(), LineTotals { lines: 0, final_newline: false, line_ending: LineEnding::None, lone_crs: 0 })
         );
     }
 }

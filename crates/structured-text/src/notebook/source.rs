@@ -22,6 +22,8 @@ pub(super) struct CellSource {
     /// The value in the JSON.
     span: Range<usize>,
     is_list: bool,
+    /// Whether the line breaks between the strings are not in them.
+    is_of_lines: bool,
 }
 
 /// A part of the source and its place in the JSON: a string of a list with its quotation marks, or a line of the only
@@ -42,14 +44,25 @@ pub(super) struct ListLayout {
     close: String,
 }
 
+/// What is between two strings of a list: a line break in version 3, where the first has none (as `nbformat` decides it).
+pub(super) fn between(strings: &[String], is_old: bool) -> &'static str {
+    let is_of_lines = is_old && !strings.first().is_some_and(|first| first.ends_with(['\n', '\r']));
+    if is_of_lines { "\n" } else { "" }
+}
+
 impl CellSource {
     /// The source that is `raw`, a part of `text`; `None` where it is neither a string nor a list of strings.
-    pub(super) fn parse(raw: &RawValue, text: &str) -> Option<Self> {
-        let span = span_of(raw, text);
-        let mut source = Self { text: String::new(), pieces: Vec::new(), is_list: raw.get().starts_with('['), span };
-        if source.is_list {
-            for item in serde_json::from_str::<Vec<&RawValue>>(raw.get()).ok()? {
-                source.push(&serde_json::from_str::<String>(item.get()).ok()?, span_of(item, text));
+    pub(super) fn parse(raw: &RawValue, text: &str, is_old: bool) -> Option<Self> {
+        let (is_list, span) = (raw.get().starts_with('['), span_of(raw, text));
+        let mut source = Self { text: String::new(), pieces: Vec::new(), is_list, is_of_lines: false, span };
+        if is_list {
+            let items: Vec<&RawValue> = serde_json::from_str(raw.get()).ok()?;
+            let decoded: Vec<String> = serde_json::from_str(raw.get()).ok()?;
+            let between = between(&decoded, is_old);
+            source.is_of_lines = !between.is_empty();
+            let last = items.len().saturating_sub(1);
+            for (at, (item, decoded)) in items.into_iter().zip(decoded).enumerate() {
+                source.push(&(decoded + if at == last { "" } else { between }), span_of(item, text));
             }
             return Some(source);
         }
@@ -67,6 +80,12 @@ impl CellSource {
         let start = self.text.len();
         self.text.push_str(text);
         self.pieces.push(SourcePiece { text: start..self.text.len(), json });
+    }
+
+    /// Whether a string of a list ends within a line and another one follows.
+    pub(super) fn is_glued(&self) -> bool {
+        let pieces = self.pieces.iter().rev().skip(1).filter(|_| self.is_list);
+        pieces.map(|piece| &self.text[piece.text.clone()]).any(|piece| !piece.ends_with('\n'))
     }
 
     pub(super) fn text(&self) -> &str {
@@ -115,8 +134,15 @@ impl CellSource {
             },
         };
         let quoted = |line| if self.is_list { format!("\"{}\"", style.escaped(line)) } else { style.escaped(line) };
-        let items: Vec<String> = middle.split_inclusive('\n').map(quoted).collect();
-        if self.is_list && items.is_empty() && before.is_empty() && after.is_empty() {
+        let items: Vec<String> = if self.is_of_lines {
+            // After the last break comes a line, be it an empty one, but where other strings follow.
+            let lines = middle.strip_suffix('\n').filter(|_| !after.is_empty()).unwrap_or(middle);
+            let lines = (!middle.is_empty() || after.is_empty()).then(|| lines.split('\n'));
+            lines.into_iter().flatten().map(quoted).collect()
+        } else {
+            middle.split_inclusive('\n').map(quoted).collect()
+        };
+        if self.is_list && new.is_empty() && before.is_empty() && after.is_empty() {
             return SourceEdit { span: self.span.clone(), json: "[]".to_owned() };
         }
         let (at_start, at_end) = ((Some(layout.open), self.span.start), (Some(layout.close), self.span.end));
