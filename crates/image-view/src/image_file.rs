@@ -401,10 +401,10 @@ mod tests {
     fn jpeg_with_filling_or_other_bytes_between_its_segments_is_shown() {
         let whole = sample(ImageFormat::Jpeg);
         let expected = jpeg::decode(&whole, &jpeg::header(&whole).unwrap(), false).unwrap();
-        // Before the second segment, and before the last marker of the header.
+        // Before the first segment, the second, and the last marker of the header.
         let second = 4 + usize::from(u16::from_be_bytes([whole[4], whole[5]]));
         let scan = whole.windows(2).position(|pair| pair == b"\xFF\xDA").unwrap();
-        for at in [second, scan] {
+        for at in [2, second, scan] {
             for more in [&b"\xFF"[..], &[0xFF; 9], b"\0", b"stray", b"\0\0\xFF\xFF"] {
                 let bytes = [&whole[..at], more, &whole[at..]].concat();
                 let image = show(&bytes, &WHOLE).unwrap_or_else(|error| panic!("{more:?}: {error:?}"));

@@ -138,11 +138,13 @@ impl Region {
 /// `None` for everything else, and for a header too short or too damaged to hold dimensions. Those of a JPEG are
 /// 0 where a mebibyte of other data, such as a map of depth, comes before them.
 pub fn image_info(bytes: &[u8]) -> Option<ImageInfo> {
-    let mime = match imagesize::image_type(bytes).ok()? {
-        ImageType::Png => "image/png",
-        ImageType::Jpeg => "image/jpeg",
-        ImageType::Webp => "image/webp",
-        ImageType::Gif => "image/gif",
+    let mime = match imagesize::image_type(bytes) {
+        Ok(ImageType::Png) => "image/png",
+        Ok(ImageType::Jpeg) => "image/jpeg",
+        Ok(ImageType::Webp) => "image/webp",
+        Ok(ImageType::Gif) => "image/gif",
+        // With other bytes before its first segment.
+        _ if bytes.starts_with(b"\xFF\xD8") && jpeg_size(bytes).is_some() => "image/jpeg",
         _ => return None,
     };
     match imagesize::blob_size(bytes) {

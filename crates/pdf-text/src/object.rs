@@ -85,6 +85,11 @@ impl Dict {
         Self(entries)
     }
 
+    /// With other values.
+    pub(super) fn map(self, change: impl Fn(Object) -> Object) -> Self {
+        Self(self.0.into_iter().map(|(key, value)| (key, change(value))).collect())
+    }
+
     /// The value as it is written, which may be a reference.
     pub(super) fn get(&self, key: &[u8]) -> Option<&Object> {
         let at = self.0.binary_search_by(|(name, _)| name.as_slice().cmp(key)).ok()?;

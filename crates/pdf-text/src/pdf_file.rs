@@ -92,6 +92,7 @@ impl<'a> PdfFile<'a> {
                 Some(b"Catalog") => root = Some(reference),
                 Some(b"XRef") if dict.get(b"Root").is_some() && file.xref.trailer.get(b"Root").is_none() => {
                     file.xref.trailer = dict.clone();
+                    file.decryptor = None;
                     file.decryptor = file.find_decryptor()?;
                 }
                 Some(b"ObjStm") => file.add_members(number)?,
@@ -164,9 +165,12 @@ impl<'a> PdfFile<'a> {
             XrefEntry::At(position) => {
                 let found = read_indirect(self.bytes, position as usize, &self.budget)?;
                 // A table that is wrong leads to another object.
-                let Some(found) = found.filter(|found| found.reference.number == reference.number) else {
+                let Some(mut found) = found.filter(|found| found.reference.number == reference.number) else {
                     return Ok(None);
                 };
+                if let Some(decryptor) = &self.decryptor {
+                    found.object = decryptor.object(found.object, found.reference);
+                }
                 let (Some(start), Object::Dict(dict)) = (found.stream, &found.object) else {
                     return Ok(Some(found.object));
                 };

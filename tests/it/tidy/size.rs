@@ -13,17 +13,17 @@ use super::{Source, crates, none, root, sources};
 const MAX_LINES: &[(&str, usize)] = &[
     ("crates/beneath", 1_440),
     ("crates/confined-fs", 11_400),
-    ("crates/image-view", 920),
+    ("crates/image-view", 960),
     ("crates/lsp-check", 1_580),
-    ("crates/office-text", 2_388),
-    ("crates/pdf-text", 2_739),
+    ("crates/office-text", 2_920),
+    ("crates/pdf-text", 2_860),
     ("crates/self-sandbox", 1_400),
-    ("crates/source-outline", 3_490),
-    ("crates/structured-text", 1_100),
+    ("crates/source-outline", 3_580),
+    ("crates/structured-text", 1_140),
     ("crates/text-edit", 6_053),
-    ("crates/text-file", 1_080),
+    ("crates/text-file", 1_120),
     ("crates/tree-search", 7_220),
-    ("src", 30_080),
+    ("src", 30_140),
 ];
 
 /// Modules that a folder may have; a file and the folder of its name count once.

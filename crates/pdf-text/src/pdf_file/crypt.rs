@@ -26,11 +26,12 @@ enum Cipher {
     Aes256,
 }
 
-/// Decrypts the streams of a file.
+/// Decrypts the streams and strings of a file.
 #[derive(Debug)]
 pub(super) struct Decryptor {
     key: Vec<u8>,
     streams: Cipher,
+    strings: Cipher,
 }
 
 impl Decryptor {
@@ -42,11 +43,14 @@ impl Decryptor {
         let number = |key: &[u8]| dict.get(key).and_then(Object::index);
         let version = number(b"V").unwrap_or(0);
         let revision = number(b"R").unwrap_or(0);
-        let (streams, length) = match version {
-            1 => (Cipher::Rc4, 5),
+        let (streams, strings, length) = match version {
+            1 => (Cipher::Rc4, Cipher::Rc4, 5),
             // 40 bits unless it says something else (table 20).
-            2 => (Cipher::Rc4, number(b"Length").unwrap_or(40) / 8),
-            4 | 5 => (crypt_filter(dict)?, if version == 4 { 16 } else { 32 }),
+            2 => (Cipher::Rc4, Cipher::Rc4, number(b"Length").unwrap_or(40) / 8),
+            4 | 5 => {
+                let length = if version == 4 { 16 } else { 32 };
+                (crypt_filter(dict, b"StmF")?, crypt_filter(dict, b"StrF").unwrap_or(Cipher::None), length)
+            }
             _ => return Err(PdfError::Encryption("an unknown version of the standard handler")),
         };
         let key = match revision {
@@ -54,12 +58,26 @@ impl Decryptor {
             5 | 6 => modern_key(dict, revision),
             _ => return Err(PdfError::Encryption("an unknown revision of the standard handler")),
         };
-        Ok(Self { key: key.ok_or(PdfError::Password)?, streams })
+        Ok(Self { key: key.ok_or(PdfError::Password)?, streams, strings })
     }
 
     /// The bytes of the stream `reference`.
     pub(super) fn stream<'b>(&self, bytes: &'b [u8], reference: Reference) -> Cow<'b, [u8]> {
-        match self.streams {
+        self.decrypted(self.streams, bytes, reference)
+    }
+
+    /// A part of the object `reference`, with its strings.
+    pub(super) fn object(&self, part: Object, reference: Reference) -> Object {
+        match part {
+            Object::String(string) => Object::String(self.decrypted(self.strings, &string, reference).into_owned()),
+            Object::Array(items) => Object::Array(items.into_iter().map(|item| self.object(item, reference)).collect()),
+            Object::Dict(dict) => Object::Dict(dict.map(|value| self.object(value, reference))),
+            other => other,
+        }
+    }
+
+    fn decrypted<'b>(&self, cipher: Cipher, bytes: &'b [u8], reference: Reference) -> Cow<'b, [u8]> {
+        match cipher {
             Cipher::None => Cow::Borrowed(bytes),
             Cipher::Rc4 => rc4(&self.object_key(reference, b""), bytes).into(),
             Cipher::Aes128 => {
@@ -83,9 +101,9 @@ impl Decryptor {
     }
 }
 
-/// The cipher of streams where the file names one (version 4 and 5).
-fn crypt_filter(dict: &Dict) -> Result<Cipher, PdfError> {
-    let Some(name) = dict.get(b"StmF").and_then(Object::name) else { return Ok(Cipher::None) };
+/// The cipher of streams or strings where the file names one (version 4 and 5).
+fn crypt_filter(dict: &Dict, of: &[u8]) -> Result<Cipher, PdfError> {
+    let Some(name) = dict.get(of).and_then(Object::name) else { return Ok(Cipher::None) };
     if name == b"Identity" {
         return Ok(Cipher::None);
     }
@@ -232,4 +250,26 @@ fn rc4(key: &[u8], bytes: &[u8]) -> Vec<u8> {
             byte ^ state[usize::from(state[usize::from(i)].wrapping_add(state[usize::from(j)]))]
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strings_of_an_object_are_decrypted_wherever_they_are_in_it() {
+        let reference = Reference { number: 7, generation: 0 };
+        let decryptor = Decryptor { key: vec![1; 5], streams: Cipher::None, strings: Cipher::Rc4 };
+        let plain = |text: &[u8]| Object::String(text.to_vec());
+        let object = |secret: &[u8]| {
+            let inner = Dict::of(vec![(b"Ordering".to_vec(), plain(secret)), (b"Name".to_vec(), Object::Null)]);
+            Object::Array(vec![plain(secret), Object::Dict(inner), Object::Number(1.0)])
+        };
+        // The cipher is its own inverse.
+        let secret = decryptor.decrypted(Cipher::Rc4, b"Japan1", reference).into_owned();
+        assert_ne!(secret, b"Japan1");
+        assert_eq!(decryptor.object(object(&secret), reference), object(b"Japan1"));
+        let none = Decryptor { strings: Cipher::None, ..decryptor };
+        assert_eq!(none.object(object(&secret), reference), object(&secret));
+    }
 }
