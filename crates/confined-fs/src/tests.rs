@@ -2,6 +2,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "the tests arrange and look from outside the sandbox")]
 
+mod ignores;
 mod links;
 mod paths;
 mod race;

@@ -5,6 +5,7 @@
 //! changed names or not (readdir(3)); mounts are walked like any other directory.
 
 mod entry;
+mod git_pattern;
 mod ignores;
 mod tree_listing;
 mod visit;

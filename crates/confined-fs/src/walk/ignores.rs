@@ -1,4 +1,4 @@
-//! Ignore rules as ripgrep and git have them, read through directory handles, the configured patterns, and the default
+//! Ignore rules as git reads them (`git_pattern`), read through directory handles, the configured patterns, and the default
 //! ignores; and the names that the walk reads and the watcher has to notice.
 //!
 //! `.ignore` of any directory goes before `.gitignore`, that before `.git/info/exclude`, then the configured
@@ -21,7 +21,7 @@ use beneath::{Failure, FileKind, Listed, OpenFor};
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
-use super::CutIgnoreFile;
+use super::{CutIgnoreFile, git_pattern::translated};
 use crate::{Dir, Limit, LimitsHit, Revision, Root, Roots, WorkspacePath, links, policy::compiled_lines};
 
 /// Ignore rules as ripgrep and fd have them, in or outside of a repository.
@@ -72,9 +72,10 @@ impl Ignores {
     /// Lines that are not patterns are left out (see [`IgnoreRules::validate`]).
     pub(crate) fn new(rules: &IgnoreRules) -> Self {
         let extra = compiled_lines(&rules.extra, &[]);
-        // The version names the code that reads the tables, which may mean something else in another one.
+        // The version names the code that reads the tables and the files of rules, which may mean something else in another
+        // one; the number, how that has changed since.
         let built_in = (VERSION_CONTROL, ANYWHERE, ENDINGS, NEXT_TO, ENVIRONMENTS);
-        let digest = Revision::of(format!("{} {rules:?} {built_in:?}", env!("CARGO_PKG_VERSION")).as_bytes());
+        let digest = Revision::of(format!("{} 1 {rules:?} {built_in:?}", env!("CARGO_PKG_VERSION")).as_bytes());
         Self { extra, no_default: rules.no_default, digest }
     }
 }
@@ -379,15 +380,18 @@ pub(super) fn compile(mut bytes: Vec<u8>, relative: &Path, memory: usize) -> Com
 fn compile_lines(text: &str, relative: &Path, most: usize) -> Compiled {
     let (mut memory, mut ends_before) = (0, None);
     let mut builder = GitignoreBuilder::new(relative);
-    for (at, line) in text.lines().enumerate() {
-        let cost = memory_of(line);
+    for (at, line) in text.split('\n').enumerate() {
+        let rules = translated(line.strip_suffix('\r').unwrap_or(line));
+        let cost: usize = rules.iter().map(|rule| memory_of(rule)).sum();
         if memory + cost > most {
             ends_before = Some(at + 1);
             break;
         }
         memory += cost;
-        // A line that is no pattern counts for nothing, and the others do: as in ripgrep.
-        let _ = builder.add_line(None, line);
+        for rule in rules {
+            // What is no pattern all the same counts for nothing, and the others do.
+            let _ = builder.add_line(None, &rule);
+        }
     }
     match builder.build() {
         Ok(rules) => Compiled { rules, memory, ends_before },
@@ -397,15 +401,10 @@ fn compile_lines(text: &str, relative: &Path, most: usize) -> Compiled {
     }
 }
 
-/// About the bytes that the rule in a line takes.
-fn memory_of(line: &str) -> usize {
-    let rule = line.trim_end();
-    if rule.is_empty() || rule.starts_with('#') {
-        return 0;
-    }
+/// About the bytes that a rule takes.
+fn memory_of(rule: &str) -> usize {
     // Those that globset looks up: names, and endings of names.
-    let plain = rule.trim_start_matches('!').trim_start_matches("**/").trim_start_matches("*.");
-    // Braces are no part of git's syntax, but globset compiles them all the same.
+    let plain = rule.trim_start_matches(['!', '/']).trim_start_matches("**/").trim_start_matches("*.");
     if plain.contains(['*', '?', '[', '{', '\\']) {
         WILDCARD_MEMORY + rule.len() * WILDCARD_BYTE_MEMORY
     } else {
