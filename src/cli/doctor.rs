@@ -101,6 +101,9 @@ fn directories(out: &mut Report, config: &Config, services: &Services) {
         // Windows puts `\\?\` before a resolved path.
         let path = root.host().display().to_string();
         out.line(format_args!("{}  {}{state}  {}", name(root), root.rights(), path.trim_start_matches(r"\\?\")));
+        if let Some(above) = services.workspace.ignore_rules_above(root) {
+            out.line(format_args!("  {above}"));
+        }
     }
     let tools: Vec<&str> = services.toolbox.tools().iter().map(|tool| tool.spec.name).collect();
     let read_only = if config.selection.read_only { " (read-only)" } else { "" };

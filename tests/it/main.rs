@@ -31,6 +31,7 @@ mod grep;
 mod guide;
 mod harness;
 mod history;
+mod ignore_trees;
 mod images;
 #[cfg(unix)]
 mod index;

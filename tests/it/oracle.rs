@@ -380,6 +380,6 @@ fn random_queries_agree_with_rg() {
 }
 
 #[expect(clippy::print_stderr, reason = "a skipped test has to say so")]
-fn say(text: &str) {
+pub(crate) fn say(text: &str) {
     eprintln!("{text}");
 }

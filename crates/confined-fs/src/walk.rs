@@ -7,6 +7,7 @@
 mod entry;
 mod git_pattern;
 mod ignores;
+mod ignores_above;
 mod tree_listing;
 mod visit;
 mod walker;
@@ -18,12 +19,14 @@ use crate::{Limit, WorkspacePath};
 
 pub use entry::{Entry, EntryOrigin, SiblingCache, StatCache};
 pub use ignores::IgnoreRules;
-pub(super) use ignores::{GIT, Ignores, RuleSource, holds_marker, holds_rules, is_marker, linked_content};
+pub(super) use ignores::{Ignores, RuleSource, holds_marker, holds_rules, is_marker, linked_content};
+pub(super) use ignores_above::rules_above;
 pub use tree_listing::{DirectoryListing, NameInTree, RULE_FILES, TreeListing, VerifiedListing, VerifiedName};
 pub(super) use visit::Visitor;
 pub use visit::{Ignored, IgnoredEntries, WalkOptions, WalkReport};
 pub(super) use walker::{walk, walk_child, walk_names};
-pub(super) use worktree::{gitdir_of, is_left_out, names_worktree};
+use worktree::exclude_of;
+pub(super) use worktree::{GIT, gitdir_of, is_left_out, names_worktree};
 
 /// How many ignore files a report names.
 const NAMED: usize = 3;

@@ -27,6 +27,11 @@ impl Workspace {
         self.shared.roots.list()
     }
 
+    /// The files outside of a root whose ignore rules count in it, and whether they do, as text for a person.
+    pub fn ignore_rules_above(&self, root: &Root) -> Option<String> {
+        self.shared.ignores.above_as_text(root)
+    }
+
     /// Whether a path is in another root that is nested in its own.
     pub fn in_nested_root(&self, path: &WorkspacePath) -> bool {
         let nested = self.shared.roots.nested_root(path.root(), path.relative());

@@ -127,17 +127,14 @@ fn class(rest: &mut Chars<'_>) -> Option<String> {
             }
             ('[', _) if rest.as_str().starts_with(':') => {
                 let (inside, after) = rest.as_str()[1..].split_once(']')?;
-                match inside.strip_suffix(':') {
-                    Some(name) => {
-                        let holds = named_class(name)?;
-                        ('\0'..='\x7f').filter(holds).for_each(|letter| add(letter, letter));
-                        *rest = after.chars();
-                        None
-                    }
-                    None => {
-                        add('[', '[');
-                        Some('[')
-                    }
+                if let Some(name) = inside.strip_suffix(':') {
+                    let holds = named_class(name)?;
+                    ('\0'..='\x7f').filter(holds).for_each(|letter| add(letter, letter));
+                    *rest = after.chars();
+                    None
+                } else {
+                    add('[', '[');
+                    Some('[')
                 }
             }
             _ => {
@@ -149,7 +146,13 @@ fn class(rest: &mut Chars<'_>) -> Option<String> {
     ascii['/' as usize] = negated;
     // Some mean something else, depending on their place. No name holds a NUL.
     let mut class = String::from(if negated { "[!" } else { "[" });
-    class.push(if ascii[']' as usize] { ']' } else if negated { '/' } else { '\0' });
+    class.push(if ascii[']' as usize] {
+        ']'
+    } else if negated {
+        '/'
+    } else {
+        '\0'
+    });
     let plain = ('\x01'..='\x7f').filter(|letter| ascii[*letter as usize] && !matches!(letter, '-' | ']'));
     class.extend(plain);
     class.push_str(&beyond);

@@ -15,21 +15,20 @@
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::{self, Read as _};
-use std::{ffi::OsStr, fs::File, path::Path, sync::Arc};
+use std::path::{Path, PathBuf};
+use std::{ffi::OsStr, fs::File, sync::Arc};
 
 use beneath::{Failure, FileKind, Listed, OpenFor};
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
-use super::{CutIgnoreFile, git_pattern::translated};
+use super::{CutIgnoreFile, GIT, exclude_of, git_pattern::translated, gitdir_of};
 use crate::{Dir, Limit, LimitsHit, Revision, Root, Roots, WorkspacePath, links, policy::compiled_lines};
 
 /// Ignore rules as ripgrep and fd have them, in or outside of a repository.
 pub(super) const IGNORE: &str = ".ignore";
 /// git's rules (gitignore(5)), which count outside of a repository as well.
 pub(super) const GITIGNORE: &str = ".gitignore";
-/// Where it is, a repository begins: git's rules from above end there.
-pub(crate) const GIT: &str = ".git";
 /// The exclude file of a repository, below the directory that the repository is in.
 pub(super) const EXCLUDE: &str = ".git/info/exclude";
 
@@ -64,19 +63,54 @@ impl IgnoreRules {
 pub(crate) struct Ignores {
     pub(super) extra: Vec<Gitignore>,
     pub(super) no_default: bool,
-    /// Another one for other rules, built-in ones included: what was stored under others is not used.
-    pub(super) digest: Revision,
+    /// For each root.
+    above: Vec<RulesAbove>,
+    digests: Vec<Revision>,
+}
+
+/// The rules for a root from outside of it, as they were at the start (`ignores_above`).
+#[derive(Debug, Default)]
+pub(crate) struct RulesAbove {
+    /// Those of the directories above it.
+    pub(super) rules: Option<Arc<DirectoryIgnores>>,
+    /// The path from the top of the repository down to the root.
+    pub(super) from_top: PathBuf,
+    /// `info/exclude` for the root itself, where that is a checkout of a repository elsewhere.
+    pub(super) exclude: Option<Vec<u8>>,
+    /// The files, by paths of the host, with what was read.
+    pub(super) files: Vec<(PathBuf, Vec<u8>)>,
+    /// They ignore the root itself, so they do not count.
+    pub(super) ignores_root: bool,
 }
 
 impl Ignores {
     /// Lines that are not patterns are left out (see [`IgnoreRules::validate`]).
-    pub(crate) fn new(rules: &IgnoreRules) -> Self {
+    pub(crate) fn new(rules: &IgnoreRules, above: Vec<RulesAbove>) -> Self {
         let extra = compiled_lines(&rules.extra, &[]);
         // The version names the code that reads the tables and the files of rules, which may mean something else in another
         // one; the number, how that has changed since.
         let built_in = (VERSION_CONTROL, ANYWHERE, ENDINGS, NEXT_TO, ENVIRONMENTS);
-        let digest = Revision::of(format!("{} 1 {rules:?} {built_in:?}", env!("CARGO_PKG_VERSION")).as_bytes());
-        Self { extra, no_default: rules.no_default, digest }
+        let text = format!("{} 1 {rules:?} {built_in:?}", env!("CARGO_PKG_VERSION"));
+        let digests = above.iter().map(|above| Revision::of(format!("{text} {:?}", above.files).as_bytes())).collect();
+        Self { extra, no_default: rules.no_default, above, digests }
+    }
+
+    /// Another one for other rules that do not come from files in the root, built-in ones included: what was stored under
+    /// others is not used.
+    pub(super) fn digest(&self, root: &Root) -> Revision {
+        self.digests[root.index]
+    }
+
+    pub(super) fn above(&self, root: &Root) -> &RulesAbove {
+        &self.above[root.index]
+    }
+
+    /// The rules from outside of a root as text for a person; `None` where there are none.
+    pub(crate) fn above_as_text(&self, root: &Root) -> Option<String> {
+        let above = self.above(root);
+        let files: Vec<String> = above.files.iter().map(|(file, _)| file.display().to_string()).collect();
+        let verdict = if above.ignores_root { "left out, as they ignore all of it" } else { "ignore rules from above" };
+        (!files.is_empty()).then(|| format!("{verdict}: {}", files.join(", ")))
     }
 }
 
@@ -99,19 +133,21 @@ pub(crate) fn holds_marker(dir: &Dir) -> bool {
 }
 
 /// Bytes that the compiled rules of all files from the root down to one directory take at most.
-const STACK_MEMORY: usize = 64 << 20;
+pub(super) const STACK_MEMORY: usize = 64 << 20;
 
 /// The ignore files of one directory that has any, and the next such directory above.
 #[derive(Debug)]
 pub(crate) struct DirectoryIgnores {
-    ignore: Gitignore,
-    git: Gitignore,
-    exclude: Gitignore,
+    pub(super) ignore: Gitignore,
+    pub(super) git: Gitignore,
+    pub(super) exclude: Gitignore,
     /// A repository starts here.
-    repository: bool,
+    pub(super) repository: bool,
+    /// It is above the root: its rules are about paths from the top of the repository.
+    pub(super) outside: bool,
     /// About the bytes that these rules and those above take.
-    memory: usize,
-    above: Option<Arc<DirectoryIgnores>>,
+    pub(super) memory: usize,
+    pub(super) above: Option<Arc<DirectoryIgnores>>,
 }
 
 /// The rules of one walk.
@@ -119,6 +155,7 @@ pub(crate) struct DirectoryIgnores {
 pub(crate) struct Rules<'w> {
     pub(crate) ignores: &'w Ignores,
     pub(crate) roots: &'w Roots,
+    pub(crate) above: &'w RulesAbove,
     /// False when ignored entries are visited like all others, so nothing has to be read.
     pub(crate) needed: bool,
 }
@@ -132,9 +169,13 @@ impl Rules<'_> {
     /// Asks the user's files and the configured patterns about a path below the root.
     pub(crate) fn matched(&self, innermost: Option<&DirectoryIgnores>, path: &Path, directory: bool) -> Match<()> {
         let (mut by_ignore, mut by_git, mut by_exclude) = (Match::None, Match::None, Match::None);
-        let mut in_repository = true;
-        let mut next = innermost;
+        let (mut in_repository, mut next, mut from_top) = (true, innermost, None);
         while let Some(here) = next {
+            let path = if here.outside {
+                from_top.get_or_insert_with(|| self.above.from_top.join(path)).as_path()
+            } else {
+                path
+            };
             match_first(&mut by_ignore, &here.ignore, path, directory);
             if in_repository {
                 match_first(&mut by_git, &here.git, path, directory);
@@ -162,7 +203,7 @@ impl Rules<'_> {
         }
         let mut ancestors: Vec<_> = start.relative().ancestors().skip(1).collect();
         ancestors.reverse();
-        ancestors.into_iter().try_fold(None, |above, relative| {
+        ancestors.into_iter().try_fold(self.above.rules.clone(), |above, relative| {
             // Asked for by name: a directory above may hold any number of others, and `ls` starts a
             // walk in each directory that it shows.
             match start.root().dir.dir_beneath(relative, OpenFor::Traverse) {
@@ -205,7 +246,8 @@ impl Rules<'_> {
             }
             let bytes = here.read(name, self.roots, on_source)?;
             on_source(name, RuleSource::Content(bytes.as_deref()));
-            let Some(bytes) = bytes else { return Ok(Gitignore::empty()) };
+            let elsewhere = self.above.exclude.as_ref().filter(|_| name == EXCLUDE && here.relative == Path::new(""));
+            let Some(bytes) = elsewhere.cloned().or(bytes) else { return Ok(Gitignore::empty()) };
             let compiled = compile(bytes, here.relative, STACK_MEMORY.saturating_sub(memory));
             memory += compiled.memory;
             if let Some(from_line) = compiled.ends_before {
@@ -217,7 +259,8 @@ impl Rules<'_> {
         let exclude = load(repository, EXCLUDE)?;
         let ignore = load(ignore, IGNORE)?;
         let git = load(git, GITIGNORE)?;
-        Ok(Some(Arc::new(DirectoryIgnores { ignore, git, exclude, repository, memory, above })))
+        let outside = false;
+        Ok(Some(Arc::new(DirectoryIgnores { ignore, git, exclude, repository, outside, memory, above })))
     }
 }
 
@@ -277,15 +320,11 @@ impl LocatedDir<'_> {
     }
 
     /// Opens a file of rules in it, links refused.
-    fn open(&self, name: &str) -> io::Result<File> {
+    pub(super) fn open(&self, name: &str) -> io::Result<File> {
         if name != EXCLUDE {
             return self.dir.child_file(name.as_ref());
         }
-        let git = self.dir.child_dir(GIT.as_ref(), OpenFor::Traverse).map_err(|error| {
-            // Linked worktrees and submodules have a file of that name (gitrepository-layout(5)): nothing is below it.
-            let is_file = || self.dir.child_stat(GIT.as_ref()).is_ok_and(|stat| stat.kind == FileKind::File);
-            if is_link(&error) && is_file() { io::ErrorKind::NotFound.into() } else { error }
-        })?;
+        let git = self.dir.child_dir(GIT.as_ref(), OpenFor::Traverse)?;
         git.child_dir("info".as_ref(), OpenFor::Traverse)?.child_file("exclude".as_ref())
     }
 }
@@ -296,8 +335,8 @@ pub(crate) fn linked_content(roots: &Roots, link: &WorkspacePath) -> u64 {
     hash(&bytes.ok().flatten().unwrap_or_default())
 }
 
-/// Reads the target of a link to a file of rules: only inside the roots, and nothing that policy hides or denies. `None`
-/// where that is nothing.
+/// Reads the target of a link to a file of rules, or what a `.git` file leads to: only inside the roots, and nothing that
+/// policy hides or denies. `None` where that is nothing.
 ///
 /// # Errors
 /// When too many files are open for the link to be followed.
@@ -306,6 +345,16 @@ fn read_linked(roots: &Roots, root: &Arc<Root>, relative: &Path) -> io::Result<O
         Some(error) if Limit::of_open_files(&error).is_some() => Err(error),
         _ => Ok(None),
     };
+    // Linked worktrees and submodules have a file of that name (gitrepository-layout(5)).
+    if let Some(checkout) = relative.ancestors().nth(3).filter(|_| relative.ends_with(EXCLUDE))
+        && let Some((_, gitdir)) =
+            root.dir.dir_beneath(checkout, OpenFor::Traverse).ok().and_then(|dir| gitdir_of(&dir))
+    {
+        return Ok(exclude_of(&root.canonical.join(checkout), &gitdir, &|path| {
+            let path = roots.containing(path, false).filter(|path| !path.hidden() && !path.secret())?;
+            content(&path.root().dir.file_beneath(path.relative()).ok()?).ok()
+        }));
+    }
     let way = match links::follow(roots, &WorkspacePath::new(root, relative)) {
         Ok(way) => way,
         Err(error) => return nothing_or(error.source),
@@ -320,7 +369,7 @@ fn read_linked(roots: &Roots, root: &Arc<Root>, relative: &Path) -> io::Result<O
     }
 }
 
-fn content(file: &File) -> io::Result<Vec<u8>> {
+pub(super) fn content(file: &File) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     if beneath::file_stat(file)?.kind == FileKind::File {
         file.take(MAX_RULE_BYTES + 1).read_to_end(&mut bytes)?;
@@ -519,9 +568,9 @@ mod tests {
         let extra = ["*.gen", "*.tmp", &deep, "!keep.gen"].map(str::to_owned).to_vec();
         let rules = IgnoreRules { extra, no_default: false };
         assert_eq!(rules.validate().len(), 1);
-        let ignores = Ignores::new(&rules);
+        let ignores = Ignores::new(&rules, Vec::new());
         let (roots, _) = Roots::open(&[], &crate::PolicyRules::default(), false).unwrap();
-        let rules = Rules { ignores: &ignores, roots: &roots, needed: true };
+        let rules = Rules { ignores: &ignores, roots: &roots, above: &RulesAbove::default(), needed: true };
         let is_ignored = |name: &str| rules.matched(None, Path::new(name), false).is_ignore();
         assert!(is_ignored("x/a.gen") && is_ignored("a.tmp") && !is_ignored("keep.gen") && !is_ignored("any"));
     }

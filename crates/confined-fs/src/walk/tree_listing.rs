@@ -16,8 +16,8 @@ use std::{ffi::OsStr, ops::ControlFlow, sync::Arc};
 
 use beneath::{FileKind, OpenFor, Stat};
 
-use crate::walk::ignores::{EXCLUDE, GIT, GITIGNORE, IGNORE, LocatedDir, holds_marker};
-use crate::walk::{RuleSource, Visitor, walk};
+use crate::walk::ignores::{EXCLUDE, GITIGNORE, IGNORE, LocatedDir, holds_marker};
+use crate::walk::{GIT, RuleSource, Visitor, walk};
 use crate::{
     AccessError, Dir, DirectoryStack, Entry, Ignored, Revision, Root, Shared, StatFacts, WalkOptions, Workspace,
     WorkspacePath,
@@ -108,7 +108,7 @@ impl Workspace {
             return None;
         }
         let options = WalkOptions { ignored: Ignored::Skip, max_depth: None, directories: true, symlinks: true };
-        let mut lister = ListTree::new(shared, false);
+        let mut lister = ListTree::new(shared, root.root(), false);
         let report = walk(shared, root, &options, &mut lister).ok()?;
         let is_whole = report.limits_hit.is_empty() && !report.stopped && !lister.listing.directories.is_empty();
         is_whole.then_some(lister.listing)
@@ -123,7 +123,7 @@ impl Workspace {
         met: &mut dyn FnMut(VerifiedName<'_>),
     ) -> VerifiedListing {
         let (shared, root, start) = (&self.shared, start.root(), start.relative());
-        if listing.rules != shared.ignores.digest {
+        if listing.rules != shared.ignores.digest(root) {
             return VerifiedListing { is_whole: false, outdated: usize::MAX };
         }
         let Ok(top) = root.dir.open().map(Arc::new) else {
@@ -152,8 +152,8 @@ struct ListTree {
 }
 
 impl ListTree {
-    fn new(shared: &Shared, keeps_hidden: bool) -> Self {
-        let listing = TreeListing { rules: shared.ignores.digest, directories: Vec::new(), text: Vec::new() };
+    fn new(shared: &Shared, root: &Root, keeps_hidden: bool) -> Self {
+        let listing = TreeListing { rules: shared.ignores.digest(root), directories: Vec::new(), text: Vec::new() };
         Self { listing, keeps_hidden, device: None, open: Vec::new(), opened: None, unreadable: false }
     }
 
@@ -421,7 +421,7 @@ impl Verify<'_> {
             return None;
         }
         let options = WalkOptions { ignored: Ignored::Skip, max_depth: Some(1), directories: true, symlinks: true };
-        let mut level = ListTree::new(self.shared, true);
+        let mut level = ListTree::new(self.shared, self.root, true);
         match walk(self.shared, &WorkspacePath::new(self.root, path), &options, &mut level) {
             Ok(report) => report.limits_hit.is_empty().then_some(Ok(level.listing)),
             Err(error) => Some(Err(error)),

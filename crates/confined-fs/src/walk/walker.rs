@@ -11,10 +11,10 @@ use ignore::Match;
 
 use crate::walk::entry::WalkStart;
 use crate::walk::ignores::{
-    DirectoryIgnores, GIT, GITIGNORE, IGNORE, LocatedDir, Rules, has, holds_rules, is_file, is_ignored_by_marker,
+    DirectoryIgnores, GITIGNORE, IGNORE, LocatedDir, Rules, has, holds_rules, is_file, is_ignored_by_marker,
     is_ignored_by_name, is_marker, is_project_file, is_version_control, position, sorted,
 };
-use crate::walk::worktree::is_left_out;
+use crate::walk::worktree::{GIT, is_left_out};
 use crate::walk::{Entry, Ignored, RuleSource, Visitor, WalkOptions, WalkReport};
 use crate::write::is_reserved;
 use crate::{AccessError, AccessErrorKind, AtPath as _, Dir, DirectoryStack, Limit, Shared, WorkspacePath};
@@ -119,7 +119,8 @@ impl<'w> Walk<'w> {
     ) -> Result<Self, AccessError> {
         let (shared, real) = (&start.shared, &start.real);
         let needed = options.ignored != Ignored::Include;
-        let rules = Rules { ignores: &shared.ignores, roots: &shared.roots, needed };
+        let above = shared.ignores.above(real.root());
+        let rules = Rules { ignores: &shared.ignores, roots: &shared.roots, above, needed };
         // The names were real a moment ago, so a link among them now is not followed.
         let opened = real.root().dir.dir_beneath(real.relative(), OpenFor::List);
         let dir = Arc::new(opened.at(&start.asked)?);

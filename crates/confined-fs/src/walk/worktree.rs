@@ -13,10 +13,12 @@
 use std::path::{Path, PathBuf};
 use std::{ffi::OsStr, io::Read as _};
 
-use beneath::FileKind;
+use beneath::{FileKind, lexical::lexically_normal};
 
-use super::ignores::GIT;
-use crate::{Dir, Root, Roots};
+use crate::{Dir, Root, Roots, path::name_of};
+
+/// Where it is, a repository begins: git's rules from above end there.
+pub(crate) const GIT: &str = ".git";
 
 /// Longest `.git` file that is read, in bytes: the longest path, and what is before and after it. A longer one is none.
 const MAX_BYTES: u64 = 4 << 10;
@@ -49,6 +51,24 @@ pub(crate) fn names_worktree(gitdir: &Path) -> bool {
     names.next().is_some_and(|id| id != "..")
         && names.next().is_some_and(|name| name == "worktrees")
         && names.next().is_none_or(|above| above != "modules")
+}
+
+/// `info/exclude` of the repository that the `.git` file in `checkout` names, where the repository names that directory
+/// as its checkout: in `gitdir` of a linked worktree, whose file is that of the repository it belongs to, or as
+/// `core.worktree` of a submodule. Both paths are without links; `read` gives the content of a file.
+pub(super) fn exclude_of(checkout: &Path, gitdir: &Path, read: &dyn Fn(&Path) -> Option<Vec<u8>>) -> Option<Vec<u8>> {
+    let git = lexically_normal(&checkout.join(gitdir));
+    let is_worktree = names_worktree(&git);
+    let named = if is_worktree {
+        name_of(read(&git.join("gitdir"))?.trim_ascii_end().to_vec()).map(PathBuf::from)
+    } else {
+        let config = String::from_utf8(read(&git.join("config"))?).ok()?;
+        let value = |line: &str| Some(line.trim().strip_prefix("worktree")?.trim_start().strip_prefix('=')?.to_owned());
+        config.lines().find_map(value).map(|path| Path::new(path.trim()).join(GIT))
+    };
+    let is_named_back = lexically_normal(&git.join(named?)) == checkout.join(GIT);
+    let common = if is_worktree { git.parent()?.parent()? } else { &git };
+    is_named_back.then(|| read(&common.join("info/exclude"))).flatten()
 }
 
 /// Whether `dir` is the top directory of a linked worktree.

@@ -7,8 +7,11 @@ use std::{path::PathBuf, sync::Arc};
 
 use crate::write::{DirectoryLocks, PathLocks, StaleTemporaries};
 use crate::{
-    AgentFile, IgnoreRules, PolicyRules, RootSpec, Roots, StaleAfter, disk_rules::DiskRules, transaction::Intents,
-    walk::Ignores, watch::SystemEvents,
+    AgentFile, IgnoreRules, PolicyRules, RootSpec, Roots, StaleAfter,
+    disk_rules::DiskRules,
+    transaction::Intents,
+    walk::{Ignores, rules_above},
+    watch::SystemEvents,
 };
 
 /// The roots and everything that is known about them. All files are reached through it.
@@ -71,9 +74,9 @@ impl Workspace {
             Some(format!("the rules for agents in {} are not all in force: {problem}", file.name))
         }));
         let shared = Shared {
+            ignores: Ignores::new(&ignore, rules_above(&roots)),
             roots,
             disk_rules,
-            ignores: Ignores::new(&ignore),
             path_locks: Arc::default(),
             directory_locks: Arc::default(),
             stale_temporaries: StaleTemporaries::new(stale_after),
