@@ -122,7 +122,8 @@ impl Tool for Edit {
         let given = args.path.clone().ok_or_else(|| args::missing("path", &Self::SPEC))?;
         let first = args.edits.as_ref().and_then(|edits| edits.first()?.old_string.as_deref());
         let creates = args.old_string.as_deref().or(first) == Some("");
-        let path = if creates { cx.resolve_new_file(&given)? } else { cx.existing(&given, ExistingKind::File)? };
+        let path =
+            if creates { cx.resolve_new_file(&given, |_| false)? } else { cx.existing(&given, ExistingKind::File)? };
         let edits = edits(cx, args)?;
         let target = cx.workspace.writable(&path)?;
         plan_one(cx, FileEdit { expected, expected_revision, ..FileEdit::new(path, target, edits) }, dry_run)

@@ -51,7 +51,7 @@ impl Tool for Mkdir {
     };
 
     fn plan(cx: &CallContext, args: Args) -> Result<Plan, ToolError> {
-        let path = cx.workspace.resolve(&args.path)?;
+        let path = cx.resolve_new(&args.path, |_| false)?;
         match cx.workspace.stat(&path) {
             Ok(stat) if stat.kind == FileKind::Directory => {
                 let output = Output { path: path.to_string(), created: 0 };

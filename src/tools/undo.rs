@@ -215,7 +215,7 @@ fn plan_return(
     path: Option<&str>,
     includes_others: bool,
 ) -> Result<PlannedReturn, ToolError> {
-    let within = path.map(|text| cx.workspace.resolve(text)).transpose()?;
+    let within = path.map(|text| cx.resolve(text)).transpose()?;
     let within: Vec<WorkspacePath> =
         within.map(|path| cx.workspace.canonical(&path).unwrap_or(path)).into_iter().collect();
     let mut since = changes_since(cx, earlier, includes_others)?;

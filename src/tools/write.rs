@@ -6,7 +6,7 @@ mod write_request;
 
 use std::{borrow::Cow, fmt::Write as _};
 
-use confined_fs::{AccessError, Approval, Base, Committed, Revision};
+use confined_fs::{AccessError, Approval, Base, Committed, Revision, WorkspacePath};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use text_edit::{Diff, DiffExtent};
@@ -15,8 +15,8 @@ use text_file::Document;
 use crate::session::{ALL_LINES, Cost, ShownPart};
 
 use super::{
-    Alias, Answer, CallContext, Change, ExistingKind, Fingerprint, FlagValue, Group, Kind, Plan, Preview, Spec, Tool,
-    ToolError,
+    Alias, Answer, CallContext, Change, ExistingKind, Fingerprint, FlagValue, Group, Kind, Plan, Preview,
+    ReadBeforeWrite, Spec, Tool, ToolError,
     answer::{count, noted},
     args,
     commit::{self, Rewrite},
@@ -81,9 +81,23 @@ impl Tool for Write {
             return Err(ToolError::invalid("`at` is for mode=append, and the mode is another")
                 .hint("pass mode=append with at, or leave at out"));
         }
+        // A file of a name that looks the same is one that was seen, unless that does not matter.
+        let is_meant = |path: &WorkspacePath| match mode {
+            Mode::Create => false,
+            Mode::Append => true,
+            Mode::Overwrite => {
+                let real = || cx.workspace.canonical(path).ok();
+                cx.settings.read_before_write == ReadBeforeWrite::Off
+                    || real().is_some_and(|real| cx.session.ledger.seen(&real).is_some())
+            }
+        };
         // Whoever knows a revision means a file that is there.
         let exists = expected.is_some() && !args.path.ends_with('/');
-        let path = if exists { cx.existing(&args.path, ExistingKind::File)? } else { cx.resolve_new_file(&args.path)? };
+        let path = if exists {
+            cx.existing(&args.path, ExistingKind::File)?
+        } else {
+            cx.resolve_new_file(&args.path, is_meant)?
+        };
         fits_notebook(&path, encoding)?;
         let target = cx.workspace.writable(&path)?;
         let limit = cx.settings.max_file_size;

@@ -39,6 +39,7 @@ mod index;
 mod index_command;
 mod limits;
 mod long_paths;
+mod look_alike;
 mod ls;
 mod lsp;
 mod manage;

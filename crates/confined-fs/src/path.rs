@@ -14,10 +14,11 @@ use std::{cmp::Ordering, ffi::OsStr, fmt, sync::Arc};
 
 use crate::{Root, Verdict};
 
-pub use escape::{escape_controls, escape_name};
+pub use escape::{escape_controls, escape_difference, escape_name};
 pub(super) use escape::{escape_text, is_invisible, name_of};
-pub use resolve::{PathSuffix, peeled};
+pub use resolve::{PathSuffix, has_drive, peeled, windows_form};
 pub(super) use resolve::{peel, resolve, resolve_uri};
+pub use suggest::LookAlikes;
 
 /// A root and a path below it without `.`, `..` or empty components. Prints its public form, never
 /// a host path. Cheap to clone.
@@ -120,6 +121,7 @@ impl WorkspacePath {
 }
 
 impl fmt::Display for WorkspacePath {
+    /// With `{:#}`, what looks the same as something else is escaped.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let prefix = &self.root.prefix;
         if self.is_root() {
@@ -140,7 +142,7 @@ impl fmt::Display for WorkspacePath {
         }
         for name in self.relative.as_ref() {
             f.write_str(separator)?;
-            f.write_str(&escape_name(name))?;
+            f.write_str(&if f.alternate() { escape_difference(name) } else { escape_name(name) })?;
             separator = "/";
         }
         Ok(())

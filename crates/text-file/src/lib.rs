@@ -14,7 +14,7 @@
 //! # Map
 //! `document` decodes and splices: `detect` guesses the encoding and names what is no text, `encoding` goes both ways,
 //! `offsets` maps the text to its bytes. `lines` are its parts, with what ends them. Smaller things about texts that
-//! other crates share: [`nearest_name`] (what a misspelt name may mean), [`hidden`] characters, `tokens`, [`wildcard`], and
+//! other crates share: [`nearest_name`] (what a misspelt name may mean), names that [`look_alike`], [`hidden`] characters, `tokens`, [`wildcard`], and
 //! what a `message` repeats of a text.
 //!
 //! A part of Rootbound, published with it: its interface changes without notice.
@@ -24,6 +24,7 @@ mod document;
 mod encoding;
 pub mod hidden;
 mod lines;
+pub mod look_alike;
 mod message;
 pub mod nearest_name;
 mod offsets;

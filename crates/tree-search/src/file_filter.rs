@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 
 use ignore::overrides::{Override, OverrideBuilder};
 use ignore::types::{FileTypeDef, Types, TypesBuilder};
+use text_file::look_alike::folded;
 use text_file::nearest_name::{ONE_OF_FEW, nearest_names};
 
 use crate::GlobError;
-use crate::name_glob::{GlobEncoding, check_bounds, escaped, interpretations};
+use crate::name_glob::{GlobEncoding, check_bounds, escaped, interpretations, windows_glob};
 
 /// Why a filter cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,6 +50,9 @@ impl FileFilter {
     /// # Errors
     /// Naming the glob or type that cannot be used.
     pub fn new(glob: Option<&str>, kind: Option<&str>) -> Result<Self, FilterError> {
+        // Names are compared in the form that all have that look the same.
+        let glob = glob.map(folded);
+        let glob = glob.as_deref();
         let globs = glob.map(overrides).transpose()?.filter(|globs| !globs.is_empty());
         let types = kind.map(file_types).transpose()?.filter(|types| !types.is_empty());
         let unicode = glob.and_then(|glob| {
@@ -78,6 +82,8 @@ impl FileFilter {
             return false;
         }
         let Some(globs) = &self.globs else { return true };
+        let alike = relative.to_str().filter(|text| !text.is_ascii()).map(folded);
+        let relative = alike.as_ref().map_or(relative, |text| Path::new(&**text));
         let encoded =
             self.unicode.as_ref().and_then(|(encoding, globs)| Some((encoding.encode_path(relative)?, globs)));
         let (relative, globs) = encoded.as_ref().map_or((relative, globs), |(path, globs)| (path.as_path(), *globs));
@@ -112,7 +118,8 @@ fn overrides(glob: &str) -> Result<Override, FilterError> {
         while let Some(rest) = plain.strip_prefix("./") {
             plain = rest;
         }
-        for (index, interpretation) in interpretations(plain).iter().enumerate() {
+        let others = windows_glob(plain).map(|other| other.trim_start_matches("./").to_owned());
+        for (index, interpretation) in interpretations(plain).iter().chain(&others).enumerate() {
             match builder.add(&format!("{not}{interpretation}")) {
                 // Only the first is what was written: another meaning that is no glob is left out.
                 Err(error) if index == 0 => return Err(wrong(one, GlobError::Syntax(reason(&error)))),

@@ -16,9 +16,10 @@
 //! [bytes]: https://github.com/BurntSushi/ripgrep/issues/635
 //! [class]: https://github.com/BurntSushi/ripgrep/issues/2873
 
-use std::path::{Path, PathBuf};
+use std::path::{Path, PathBuf, is_separator};
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use text_file::look_alike::folded;
 
 /// Bytes of the longest glob. Braces become alternations, which are never expanded, so this bounds the compiled size too.
 const MAX_GLOB: usize = 1 << 10;
@@ -47,7 +48,13 @@ pub enum GlobError {
 
 /// The pattern of the glob tool.
 #[derive(Clone, Debug)]
-pub struct NameGlob(Matcher);
+pub struct NameGlob {
+    written: Matcher,
+    /// Another text that it may be: with plain blanks, composed, and with slashes for the backslashes of Windows.
+    other: Option<(String, Matcher)>,
+    /// Whether names may match that look the same.
+    folds: bool,
+}
 
 #[derive(Clone, Debug)]
 enum Matcher {
@@ -69,18 +76,14 @@ impl NameGlob {
     /// # Errors
     /// When it is empty, too long, leaves the root or is not a glob.
     pub fn compile(pattern: &str, case_sensitive: bool) -> Result<Self, GlobError> {
-        check_bounds(pattern)?;
-        let pattern = without_root(pattern)?;
-        let anchored = anchored(pattern);
-        if let Some(ending) = anchored.strip_prefix("**/*").filter(|_| case_sensitive)
-            && !ending.is_empty()
-            && !ending.contains(['*', '?', '[', ']', '{', '}', ',', '!', '\\', '/'])
-        {
-            return Ok(Self(Matcher::Ending(ending.to_owned())));
-        }
-        // An error is about the pattern as it was given: what else it may mean is only tried.
-        glob_set([anchored.as_str()], case_sensitive)?;
-        Self::of(&anchored, interpretations(pattern).iter().map(|one| self::anchored(one)), case_sensitive)
+        let text = windows_glob(pattern);
+        let text = folded(text.as_deref().unwrap_or(pattern));
+        let other = Some(&*text).filter(|text| *text != pattern);
+        Ok(Self {
+            written: Matcher::compile(pattern, case_sensitive)?,
+            other: other.and_then(|text| Some((text.to_owned(), Matcher::compile(text, case_sensitive).ok()?))),
+            folds: !pattern.is_ascii() || pattern.contains([' ', '?', '[']),
+        })
     }
 
     /// As [`Self::compile`], for a pattern that is a name and nothing else.
@@ -90,7 +93,53 @@ impl NameGlob {
     pub fn literal(name: &str, case_sensitive: bool) -> Result<Self, GlobError> {
         check_bounds(name)?;
         let anchored = anchored(&escaped(without_root(name)?));
-        Self::of(&anchored, [anchored.clone()].into_iter(), case_sensitive)
+        let written = Matcher::of(&anchored, [anchored.clone()].into_iter(), case_sensitive)?;
+        Ok(Self { written, other: None, folds: false })
+    }
+
+    /// Whether a path relative to the start matches.
+    pub fn matches(&self, relative: &Path) -> bool {
+        let may_fold = || self.folds && !relative.as_os_str().is_ascii();
+        self.written.matches(relative)
+            || (self.other.is_some() || may_fold())
+                && relative.to_str().is_some_and(|text| {
+                    let matcher = self.other.as_ref().map_or(&self.written, |(_, matcher)| matcher);
+                    matcher.matches(Path::new(&*folded(text)))
+                })
+    }
+
+    /// As [`Self::matches`], by the very characters of the pattern.
+    pub fn matches_as_written(&self, relative: &Path) -> bool {
+        self.written.matches(relative)
+    }
+
+    /// The other text that it is matched as.
+    pub fn other_text(&self) -> Option<&str> {
+        self.other.as_ref().map(|(text, _)| text.as_str())
+    }
+}
+
+/// A pattern as Windows writes it, with slashes; `None` where a backslash is before a sign that it may escape.
+pub(super) fn windows_glob(pattern: &str) -> Option<String> {
+    let is_escape = |rest: &str| rest.is_empty() || rest.starts_with(|letter| "[]{}?!,\\ ".contains(letter));
+    let is_windows = !is_separator('\\') && pattern.contains('\\');
+    (is_windows && !pattern.split('\\').skip(1).any(is_escape)).then(|| pattern.replace('\\', "/"))
+}
+
+impl Matcher {
+    fn compile(pattern: &str, case_sensitive: bool) -> Result<Self, GlobError> {
+        check_bounds(pattern)?;
+        let pattern = without_root(pattern)?;
+        let anchored = anchored(pattern);
+        if let Some(ending) = anchored.strip_prefix("**/*").filter(|_| case_sensitive)
+            && !ending.is_empty()
+            && !ending.contains(['*', '?', '[', ']', '{', '}', ',', '!', '\\', '/'])
+        {
+            return Ok(Self::Ending(ending.to_owned()));
+        }
+        // An error is about the pattern as it was given: what else it may mean is only tried.
+        glob_set([anchored.as_str()], case_sensitive)?;
+        Self::of(&anchored, interpretations(pattern).iter().map(|one| self::anchored(one)), case_sensitive)
     }
 
     /// Any of `globs`; `anchored` is the first of them.
@@ -103,14 +152,13 @@ impl NameGlob {
             let set = glob_set(encoded.iter().map(String::as_str), case_sensitive).ok()?;
             Some((encoding, set))
         });
-        Ok(Self(Matcher::Any { set, unicode }))
+        Ok(Self::Any { set, unicode })
     }
 
-    /// Whether a path relative to the start matches.
-    pub fn matches(&self, relative: &Path) -> bool {
-        match &self.0 {
-            Matcher::Ending(ending) => relative.as_os_str().as_encoded_bytes().ends_with(ending.as_bytes()),
-            Matcher::Any { set, unicode } => {
+    fn matches(&self, relative: &Path) -> bool {
+        match self {
+            Self::Ending(ending) => relative.as_os_str().as_encoded_bytes().ends_with(ending.as_bytes()),
+            Self::Any { set, unicode } => {
                 match unicode.as_ref().and_then(|(encoding, set)| Some((encoding.encode_path(relative)?, set))) {
                     Some((path, set)) => set.is_match(path),
                     None => set.is_match(relative),
@@ -358,7 +406,7 @@ mod tests {
         for (pattern, ending) in [("*.c", true), ("**/*.c", true), ("*c", true), ("**/*.[c]", false), ("*.{c}", false)]
         {
             let glob = NameGlob::compile(pattern, true).unwrap();
-            assert_eq!(matches!(glob.0, Matcher::Ending(_)), ending, "{pattern}");
+            assert_eq!(matches!(glob.written, Matcher::Ending(_)), ending, "{pattern}");
             let anchored = if pattern.contains('/') { pattern.to_owned() } else { format!("**/{pattern}") };
             let compiled = GlobBuilder::new(&anchored).literal_separator(true).build().unwrap().compile_matcher();
             for path in paths {

@@ -66,7 +66,7 @@ pub fn search_tail(
 ) -> SuffixHits {
     let stop = stop.with_earlier_deadline(MAX_TIME);
     let mut hits = SuffixHits::default();
-    let mut denied = NearestTop::default();
+    let (mut denied, mut alike) = (NearestTop::default(), SuffixHits::default());
     let Ok(scope) = Scope::of_roots(workspace) else { return hits };
     let options = WalkOptions { ignored: Ignored::Skip, max_depth: None, directories: true, symlinks: false };
     let mut visited = 0;
@@ -88,6 +88,9 @@ pub fn search_tail(
                     false => &mut hits.files,
                 };
                 found.add(entry.into_path());
+            } else if tail.fits_look_alike(path) {
+                let found = if is_directory { &mut alike.directories } else { &mut alike.files };
+                found.add(entry.into_path());
             } else if tail.fits_in_other_case(path) {
                 hits.in_other_case.add(entry.into_path());
             }
@@ -101,6 +104,9 @@ pub fn search_tail(
     }
     if hits.files.count == 0 {
         hits.files = denied;
+    }
+    if hits.files.count + hits.directories.count == 0 {
+        (hits.files, hits.directories) = (alike.files, alike.directories);
     }
     hits.complete = true;
     hits

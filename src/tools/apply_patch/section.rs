@@ -302,7 +302,7 @@ fn new_path(cx: &CallContext, path: &PatchPath) -> Result<WorkspacePath, ToolErr
             return Ok(cx.workspace.resolve(found)?);
         }
     }
-    cx.resolve_new_file(path.text())
+    cx.resolve_new_file(path.text(), |_| false)
 }
 
 fn is_there(cx: &CallContext, files: &PatchedFiles, path: &WorkspacePath) -> bool {

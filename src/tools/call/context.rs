@@ -1,16 +1,17 @@
 //! What one call may use: workspace, session, settings, its stop signal and its progress sink.
 
 use std::{
+    collections::BTreeSet,
     sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
     time::Duration,
 };
 
 use confined_fs::{
-    AccessError, Snapshot, WaitLimit, Workspace, WorkspacePath, escape_name,
+    AccessError, Snapshot, WaitLimit, Workspace, WorkspacePath, escape_difference,
     stop::{StopReason, StopSignal},
 };
 use lsp_check::LanguageServers;
-use text_file::shorten;
+use text_file::{look_alike::is_blank, shorten};
 use tree_search::PathIndex;
 
 use crate::{audit::ChangeLog, session::Session};
@@ -281,8 +282,15 @@ pub(crate) struct PathReference {
 impl PathReference {
     pub(crate) fn sentence(&self) -> String {
         match self {
-            Self { given: Some(given), path } => format!("({} is {path})", echo(given)),
-            Self { given: None, path } => format!("({path} has the same name and was not changed)"),
+            Self { given: Some(given), path } => {
+                let name = path.relative().to_string_lossy();
+                let blanks: BTreeSet<char> = name.chars().filter(|letter| is_blank(*letter)).collect();
+                let blanks = blanks.into_iter().map(|blank| format!("U+{:04X}", u32::from(blank)));
+                let blanks = blanks.collect::<Vec<_>>().join(", ");
+                let with = if blanks.is_empty() { String::new() } else { format!(", with {blanks}") };
+                format!("({} is {path:#}{with})", echo(given))
+            }
+            Self { given: None, path } => format!("({path:#} has the same name and was not changed)"),
         }
     }
 }
@@ -311,5 +319,5 @@ impl References {
 
 /// A path as it was given, on one line and of at most 200 characters.
 pub(crate) fn echo(given: &str) -> String {
-    escape_name(shorten(given, MAX_SHOWN).as_ref().as_ref()).into_owned()
+    escape_difference(shorten(given, MAX_SHOWN).as_ref().as_ref()).into_owned()
 }

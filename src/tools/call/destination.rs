@@ -1,7 +1,7 @@
 //! Where a change puts something: the new path of a file, and what `move` and `copy` share, two paths and what
 //! may be at the second.
 
-use confined_fs::{Base, FileKind, Revision, Tree, WorkspacePath, WritablePath};
+use confined_fs::{Base, FileKind, LookAlikes, Revision, Tree, WorkspacePath, WritablePath};
 
 use super::{
     context::CallContext,
@@ -72,11 +72,15 @@ impl Occupant {
     }
 }
 
-/// The destination of a move that changes nothing but the case of the name; `None` unless the file system finds `from` by
-/// both names.
+/// The destination of a move that changes nothing but the case of the name, where the file system finds `from` by both
+/// names, or makes another name of one that looks the same.
 pub(crate) fn respelled(cx: &CallContext, from: &WritablePath, text: &str) -> Result<Option<Destination>, ToolError> {
     let path = cx.workspace.resolve(text)?;
-    let target = cx.workspace.respelled(from, &path);
+    let is_alike = || cx.workspace.look_alikes(&path) == LookAlikes::One(from.path().clone());
+    let target = match cx.workspace.respelled(from, &path) {
+        None if is_alike() => Some(cx.workspace.writable_entry(&path)?),
+        target => target,
+    };
     Ok(target.map(|target| Destination { path, target, occupant: Occupant::Nothing, bytes: 0 }))
 }
 
@@ -87,7 +91,7 @@ pub(crate) fn resolve(
     text: &str,
     overwrite: bool,
 ) -> Result<Destination, ToolError> {
-    let path = cx.workspace.resolve(text)?;
+    let path = cx.resolve_new(text, |_| overwrite)?;
     // First: the source itself is what is there, and would be refused as an entry in the way.
     if path == *source {
         return Err(same_path(source));

@@ -244,7 +244,7 @@ impl ToolError {
 
     /// As [`Self::not_found`], with other near names.
     pub(crate) fn not_found_near(workspace: &Workspace, path: &WorkspacePath, others: Vec<WorkspacePath>) -> Self {
-        let error = Self::new(Kind::NotFound, format!("no such file or directory: {path}"));
+        let error = Self::new(Kind::NotFound, format!("no such file or directory: {path:#}"));
         let mut near = workspace.suggest(path);
         for other in others {
             if near.len() < MAX_NEAR && !near.contains(&other) {
@@ -253,10 +253,10 @@ impl ToolError {
         }
         // A name in an untrusted root is its author's text, and a hint is the server's.
         if !near.is_empty() && near.iter().any(|near| workspace.is_untrusted(near)) {
-            let names: Vec<String> = near.iter().map(ToString::to_string).collect();
+            let names: Vec<String> = near.iter().map(|near| format!("{near:#}")).collect();
             return error.hint("did you mean a path below?").details(fenced(workspace, &near, names.join("\n")));
         }
-        let question = did_you_mean(near);
+        let question = did_you_mean(near.iter().map(|near| format!("{near:#}")));
         error.hint(question.unwrap_or_else(|| "list what is there with ls, or search by name with glob".to_owned()))
     }
 

@@ -4,8 +4,11 @@
 //! there means the only file in the workspace whose path ends with these names, and the answer says so in its first line.
 //! Several are an error that lists them, and so is one that may not be the only one. The path of a new file is not
 //! searched for, unless it is mentioned with `@`.
+//!
+//! A path that is not there also means the one whose names look the same (`look_alike`), and, with backslashes, the one that
+//! Windows writes so. To make something beside it is refused once.
 
-use confined_fs::{PathSuffix, WorkspacePath, stop::StopReason};
+use confined_fs::{LookAlikes, PathSuffix, Revision, WorkspacePath, has_drive, stop::StopReason, windows_form};
 use tree_search::{NearestTop, Scope, SuffixHits, search_tail};
 
 use super::{
@@ -49,12 +52,13 @@ impl CallContext {
     /// # Errors
     /// Where the text is no path, and where it is the end of several.
     pub fn existing(&self, text: &str, wanted: ExistingKind) -> Result<WorkspacePath, ToolError> {
-        let path = self.workspace.resolve(text)?;
+        let path = self.resolve(text)?;
         // The search for an end may walk the disk; without it the path is not there, and the call is planned again.
         if self.blocking == Blocking::Never || !self.workspace.is_missing(&path) {
             return Ok(path);
         }
-        let Some(tail) = self.workspace.tail_of(text) else { return Ok(path) };
+        let slashes = windows_form(text);
+        let Some(tail) = self.workspace.tail_of(slashes.as_deref().unwrap_or(text)) else { return Ok(path) };
         let hits = match self.resolve_tail(text, &tail, wanted)? {
             Ok(found) => return Ok(found),
             Err(hits) => hits,
@@ -94,18 +98,109 @@ impl CallContext {
     /// # Errors
     /// Where the text is no path, and where it is the end of several.
     pub(crate) fn awaited(&self, text: &str) -> Result<WorkspacePath, ToolError> {
-        let path = self.workspace.resolve(text)?;
+        let path = self.resolve(text)?;
         let tail = self.workspace.tail_of(text).filter(|_| self.workspace.is_missing(&path));
         let Some(tail) = tail else { return Ok(path) };
         Ok(self.resolve_tail(text, &tail, ExistingKind::File)?.unwrap_or(path))
     }
 
-    /// The path of a file that may be made; a slash after the name means a directory.
+    /// As [`Workspace::resolve`](confined_fs::Workspace::resolve); what is not there means what looks the same, which the
+    /// answer says.
     ///
     /// # Errors
-    /// Where the text is no path of a file, and where it mentions several.
-    pub fn resolve_new_file(&self, text: &str) -> Result<WorkspacePath, ToolError> {
-        let path = self.workspace.resolve(text)?;
+    /// Where the text is no path of this system, and where several look the same.
+    pub(crate) fn resolve(&self, text: &str) -> Result<WorkspacePath, ToolError> {
+        let (literal, meant) = self.meant(text)?;
+        let Some(path) = meant else { return Ok(literal) };
+        self.references.add(PathReference { given: Some(text.to_owned()), path: path.clone() });
+        Ok(path)
+    }
+
+    /// The path of this text, and what it means instead where nothing is there.
+    fn meant(&self, text: &str) -> Result<(WorkspacePath, Option<WorkspacePath>), ToolError> {
+        let literal = self.workspace.resolve(text)?;
+        if self.blocking == Blocking::Never || !self.workspace.is_missing(&literal) {
+            return Ok((literal, None));
+        }
+        // One text means one file throughout a call, whatever has come to the workspace since.
+        if let Some(known) = self.references.resolved(text) {
+            return Ok((literal, Some(known)));
+        }
+        let slashes = windows_form(text).and_then(|text| self.workspace.resolve(&text).ok());
+        if let Some(path) = slashes.as_ref().filter(|path| !self.workspace.is_missing(path)) {
+            return Ok((literal, Some(path.clone())));
+        }
+        let found = match self.workspace.look_alikes(&literal) {
+            LookAlikes::None => slashes.map_or(LookAlikes::None, |path| self.workspace.look_alikes(&path)),
+            found => found,
+        };
+        match found {
+            LookAlikes::One(path) => Ok((literal, Some(path))),
+            LookAlikes::Several(paths) => {
+                let list: Vec<String> = paths.iter().map(|path| format!("{path:#}")).collect();
+                let message = format!("there is no {}, and {} look the same", echo(text), count(paths.len(), "name"));
+                let error = ToolError::new(Kind::Ambiguous, message).hint("pass one of them with its escapes");
+                Err(error.details(fenced(&self.workspace, &paths, list.join("\n"))))
+            }
+            LookAlikes::None if has_drive(text) => {
+                let message = format!("this is a path of Windows, and there are no drives here: {}", echo(text));
+                Err(ToolError::invalid(message).hint("pass the path below the root, with /; ls shows what is there"))
+            }
+            LookAlikes::None => Ok((literal, None)),
+        }
+    }
+
+    /// The path of something that may be made. What looks the same is meant where `is_meant` says so; to make another
+    /// one of that look is refused once, and so is a name with backslashes.
+    ///
+    /// # Errors
+    /// As [`Self::resolve`], and the refusal.
+    pub(crate) fn resolve_new(
+        &self,
+        text: &str,
+        is_meant: impl Fn(&WorkspacePath) -> bool,
+    ) -> Result<WorkspacePath, ToolError> {
+        let (literal, meant) = self.meant(text)?;
+        let is_refused = |why: &str| {
+            let reason = Revision::of(why.as_bytes());
+            self.session.ledger.refuse_once(&literal, Revision::of(b"new name"), reason, true)
+        };
+        let Some(path) = meant else {
+            let has_backslash = literal.relative().as_os_str().as_encoded_bytes().contains(&b'\\');
+            let slashes = windows_form(text).filter(|_| has_backslash && self.workspace.is_missing(&literal));
+            return match slashes.filter(|_| is_refused("backslashes")) {
+                Some(slashes) => Err(ToolError::invalid(format!("a backslash is part of a name here: {}", echo(text)))
+                    .hint(format!("pass {}; the same call again makes that name", echo(&slashes)))),
+                None => Ok(literal),
+            };
+        };
+        // Its directory alone may look like the given one.
+        let is_there = !self.workspace.is_missing(&path);
+        let is_alike = is_there && path.file_name() != literal.file_name() && windows_form(text).is_none();
+        if is_alike && !is_meant(&path) {
+            if is_refused(&path.to_string()) {
+                let message = format!("there is no {}, but {path:#} looks the same", echo(text));
+                let hint = format!("pass {path:#} for that one, read first; the same call again makes another");
+                return Err(ToolError::invalid(message).hint(hint));
+            }
+            let name = literal.file_name().unwrap_or_default();
+            return Ok(path.parent().map_or(literal.clone(), |parent| parent.child(name.as_ref())));
+        }
+        self.references.add(PathReference { given: Some(text.to_owned()), path: path.clone() });
+        Ok(path)
+    }
+
+    /// The path of a file that may be made; a slash after the name means a directory. `is_meant` as in
+    /// [`Self::resolve_new`].
+    ///
+    /// # Errors
+    /// As there, where the text is no path of a file, and where it mentions several.
+    pub fn resolve_new_file(
+        &self,
+        text: &str,
+        is_meant: impl Fn(&WorkspacePath) -> bool,
+    ) -> Result<WorkspacePath, ToolError> {
+        let path = self.resolve_new(text, is_meant)?;
         if text.trim_end().ends_with('/') && !path.is_root() {
             return Err(ToolError::invalid(format!("`path` ends with a slash, so it names a directory: {path}/"))
                 .hint("give the name of a file; the directories above it are made"));

@@ -80,7 +80,7 @@ impl FilesEdit {
     fn add_path(&mut self, cx: &CallContext, given: &str, entry: EditEntry) -> Result<(), ToolError> {
         let path = match self.created_before(cx, given) {
             Some(path) => path,
-            None if entry.creates() => cx.resolve_new_file(given)?,
+            None if entry.creates() => cx.resolve_new_file(given, |_| false)?,
             None => cx.existing(given, ExistingKind::File)?,
         };
         let target = cx.workspace.writable(&path)?;

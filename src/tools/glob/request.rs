@@ -4,7 +4,7 @@
 use std::{mem, ops::ControlFlow, path::Path};
 
 use confined_fs::{
-    FileKind, Ignored, IgnoredEntries, WalkOptions, WalkReport, Workspace, WorkspacePath,
+    FileKind, Ignored, IgnoredEntries, LookAlikes, WalkOptions, WalkReport, Workspace, WorkspacePath,
     stop::{StopReason, StopSignal},
 };
 use schemars::JsonSchema;
@@ -103,6 +103,7 @@ pub(in crate::tools) fn below_prefix<'a>(
     let below_base = base.filter(|_| !absolute).map(|base| format!("{base}/{prefix}"));
     // `/src/*.rs` means the root's own src: not a place outside.
     let Ok(start) = workspace.resolve(below_base.as_deref().unwrap_or(prefix)) else { return Ok(None) };
+    let start = if let LookAlikes::One(path) = workspace.look_alikes(&start) { path } else { start };
     // A search of what is above leaves a linked worktree out, so a pattern that leads into one begins there.
     let above = std::iter::successors(Some(start.clone()), WorkspacePath::parent);
     let mut below = above.take_while(|directory| base != Some(directory));

@@ -12,7 +12,7 @@ use super::{Source, crates, none, root, sources};
 /// lines lowers them to the next multiple of 20; one that raises a ceiling says what it is paid for with.
 const MAX_LINES: &[(&str, usize)] = &[
     ("crates/beneath", 1_440),
-    ("crates/confined-fs", 11_400),
+    ("crates/confined-fs", 11_800),
     ("crates/image-view", 960),
     ("crates/lsp-check", 1_580),
     ("crates/office-text", 2_920),
@@ -21,9 +21,9 @@ const MAX_LINES: &[(&str, usize)] = &[
     ("crates/source-outline", 3_580),
     ("crates/structured-text", 1_140),
     ("crates/text-edit", 6_053),
-    ("crates/text-file", 1_120),
-    ("crates/tree-search", 7_220),
-    ("src", 30_140),
+    ("crates/text-file", 1_140),
+    ("crates/tree-search", 7_260),
+    ("src", 30_240),
 ];
 
 /// Modules that a folder may have; a file and the folder of its name count once.

@@ -7,7 +7,7 @@
 use std::ffi::{OsStr, OsString};
 use std::{borrow::Cow, fmt::Write as _};
 
-use text_file::shorten;
+use text_file::{look_alike::shows_difference, shorten};
 
 /// How many characters of a refused text are shown.
 const SHOWN: usize = 200;
@@ -19,7 +19,18 @@ pub fn escape_name(name: &OsStr) -> Cow<'_, str> {
     match std::str::from_utf8(bytes) {
         Ok(text) if bytes.iter().all(plain_ascii) => Cow::Borrowed(text),
         Ok(text) if !text.chars().any(needs_escape) && !holds_escape(text) => Cow::Borrowed(text),
-        _ => Cow::Owned(escaped(bytes)),
+        _ => Cow::Owned(escaped(bytes, needs_escape)),
+    }
+}
+
+/// As [`escape_name`], with all escaped in which the name may differ from one that looks the same.
+pub fn escape_difference(name: &OsStr) -> Cow<'_, str> {
+    let is_other = name.to_str().filter(|text| !text.is_ascii()).map(shows_difference);
+    match is_other.filter(|is_other| name.to_str().is_some_and(|text| text.contains(is_other))) {
+        Some(is_other) => {
+            Cow::Owned(escaped(name.as_encoded_bytes(), |letter| needs_escape(letter) || is_other(letter)))
+        }
+        None => escape_name(name),
     }
 }
 
@@ -89,7 +100,7 @@ fn push_escape(out: &mut String, character: char) {
     let _ = write!(out, "\\u{{{:x}}}", u32::from(character));
 }
 
-fn escaped(bytes: &[u8]) -> String {
+fn escaped(bytes: &[u8], needs_escape: impl Fn(char) -> bool) -> String {
     let mut out = String::with_capacity(bytes.len() + 16);
     for chunk in bytes.utf8_chunks() {
         for character in chunk.valid().chars() {
@@ -173,6 +184,16 @@ mod tests {
         assert_eq!(escape_name(name(b"a\xffb")), "a\\xffb");
         assert_eq!(escape_name(OsStr::new("x\u{202e}y")), "x\\u{202e}y");
         assert_eq!(escape_name(name(b"a\\x41")), "a\\\\x41");
+    }
+
+    #[test]
+    fn what_parts_names_that_look_the_same_is_escaped() {
+        for (plain, shown) in
+            [("10\u{202f}AM\\", "10\\u{202f}AM\\\\"), ("e\u{301}", "e\\u{301}"), ("é b", "é b"), ("a\nb", "a\\u{a}b")]
+        {
+            assert_eq!(escape_difference(OsStr::new(plain)), shown);
+            assert_eq!(unescape_name(shown), Some(plain.into()));
+        }
     }
 
     #[test]

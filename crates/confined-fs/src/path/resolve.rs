@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use beneath::lexical::{is_same_name, lexically_normal, strip_base};
 use percent_encoding::percent_decode_str;
+use text_file::look_alike::look_alike;
 
 use super::escape::{name_of, unescape_name};
 use crate::{AccessErrorKind, PathError, Policy, Root, Roots, Workspace, WorkspacePath};
@@ -430,6 +431,23 @@ fn without_shell_escapes(text: &str) -> Option<String> {
     (out != text).then_some(out)
 }
 
+/// A path as Windows writes it (`.\\src\\a.go`), with the separators of this system; `None` where it is no other text.
+pub fn windows_form(text: &str) -> Option<String> {
+    (!is_separator('\\') && text.contains('\\')).then(|| text.replace("\\ ", " ").replace('\\', "/"))
+}
+
+/// Whether a text is a path with a drive or a share of Windows, on a system that has none.
+pub fn has_drive(text: &str) -> bool {
+    let text = peeled(text).last().copied().unwrap_or(text).as_bytes();
+    let is_share = |rest: &[u8]| rest.contains(&b'\\') && rest.first().is_some_and(u8::is_ascii_alphanumeric);
+    !is_separator('\\')
+        && match text {
+            [drive, b':', b'\\' | b'/', ..] => drive.is_ascii_alphabetic(),
+            [b'\\', b'\\', rest @ ..] => is_share(rest),
+            _ => false,
+        }
+}
+
 /// Whether a shell would take it for a path in the home directory of some user: `~root/x`. `~/x` is another matter, and
 /// `~notes.txt` is a name.
 fn names_home_of_user(text: &str) -> bool {
@@ -475,6 +493,12 @@ impl PathSuffix {
     /// Whether the printed path ends with these names.
     pub fn fits(&self, path: &WorkspacePath) -> bool {
         self.fits_by(path, |own, name| own == name)
+    }
+
+    /// As [`Self::fits`], with names that look the same.
+    pub fn fits_look_alike(&self, path: &WorkspacePath) -> bool {
+        let texts = |one: &OsStr, other: &OsStr| Some(look_alike(one.to_str()?, other.to_str()?));
+        self.fits_by(path, |own, name| own == name || texts(own, name).unwrap_or(false))
     }
 
     /// As [`Self::fits`], with names that may differ in case.
@@ -554,6 +578,24 @@ mod tests {
         assert_eq!(without_shell_escapes(r"my\ file\(1\).txt").as_deref(), Some("my file(1).txt"));
         assert_eq!(without_shell_escapes(r"a\b\x41\\"), None);
         assert_eq!(without_shell_escapes("plain"), None);
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn paths_of_windows_are_known() {
+        for (text, slashes, drive) in [
+            (r"src\a.go", Some("src/a.go"), false),
+            (r".\src\a.go", Some("./src/a.go"), false),
+            (r"my\ file\a b", Some("my file/a b"), false),
+            (r"C:\a", Some("C:/a"), true),
+            ("\"c:/a\"", None, true),
+            (r"\\server\share\a", Some("//server/share/a"), true),
+            (r"\\a", Some("//a"), false),
+            ("a/b", None, false),
+            ("12:30/a", None, false),
+        ] {
+            assert_eq!((windows_form(text).as_deref(), has_drive(text)), (slashes, drive), "{text}");
+        }
     }
 
     #[test]

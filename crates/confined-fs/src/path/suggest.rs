@@ -1,11 +1,12 @@
-//! Near names for a path that is not there: the same letters in another case or form, a slip of
-//! the keyboard, or the only file of that name elsewhere.
+//! What a path that is not there may mean: the names that look the same; and near names, the same letters in another case or
+//! form, a slip of the keyboard, or the only file of that name elsewhere.
 //!
 //! Looks inside the roots only, never at hidden names, and at a bounded number of them.
 
 use std::{ffi::OsString, ops::ControlFlow, path::PathBuf, sync::Arc};
 
 use beneath::{FileKind, OpenFor};
+use text_file::look_alike::look_alike;
 use text_file::nearest_name::{ONE_OF_MANY, nearest_names};
 
 use crate::{Ignored, Shared, WalkOptions, Workspace, WorkspacePath, walk};
@@ -17,7 +18,54 @@ const MAX_NAMES: usize = 20_000;
 /// Entries that are looked at, at most, for a file of the same name elsewhere.
 const MAX_ENTRIES: usize = 50_000;
 
+/// What a path that is not there means by names that look the same.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LookAlikes {
+    /// Nothing else.
+    None,
+    /// This path: each of its names that is missing is the only one of its directory that looks like that.
+    One(WorkspacePath),
+    /// One of several, at the first name of which there is more than one.
+    Several(Vec<WorkspacePath>),
+}
+
 impl Workspace {
+    /// The path that `missing` means where its names look like others. What policy hides is no candidate.
+    pub fn look_alikes(&self, missing: &WorkspacePath) -> LookAlikes {
+        let mut at = WorkspacePath::new(missing.root(), "".as_ref());
+        let mut names = missing.relative().iter();
+        let mut is_other = false;
+        while let Some(name) = names.next() {
+            let next = at.child(name.as_ref());
+            // A name of plain ASCII looks like no other one.
+            let text = name.to_str().filter(|text| !text.is_ascii() || text.contains(' '));
+            if text.is_none() || !self.is_missing(&next) {
+                at = next;
+                continue;
+            }
+            let listed = self.shared.directory(&at, OpenFor::List).ok().and_then(|(dir, _)| dir.list().ok());
+            let is_alike = |other: &OsString| other.to_str().zip(text).is_some_and(|(one, two)| look_alike(one, two));
+            let alike = listed.into_iter().flatten().map(|one| one.name).filter(is_alike);
+            let mut alike: Vec<WorkspacePath> =
+                alike.map(|name| at.child(name.as_ref())).filter(|path| !self.is_missing(path)).collect();
+            match alike.len() {
+                0 => {
+                    at = next.child(&names.collect::<PathBuf>());
+                    break;
+                }
+                1 => {
+                    at = alike.remove(0);
+                    is_other = true;
+                }
+                _ => {
+                    alike.sort();
+                    return LookAlikes::Several(alike);
+                }
+            }
+        }
+        if is_other { LookAlikes::One(at) } else { LookAlikes::None }
+    }
+
     /// Up to three existing paths that `missing` may have meant. Bounded work.
     pub fn suggest(&self, missing: &WorkspacePath) -> Vec<WorkspacePath> {
         let mut found = nearby(&self.shared, missing);
