@@ -107,7 +107,6 @@ fn by_git(directory: &Path) -> Option<BTreeSet<String>> {
 }
 
 #[test]
-#[cfg(unix)]
 fn what_is_ignored_is_what_git_ignores() {
     let has_git = Command::new("git").arg("--version").output().is_ok_and(|output| output.status.success());
     if !has_git {
@@ -134,7 +133,6 @@ fn what_is_ignored_is_what_git_ignores() {
 }
 
 #[test]
-#[cfg(unix)]
 fn rules_above_a_root_count_and_doctor_lists_them() {
     let setup = Setup { roots: vec![(None, "top/root", confined_fs::Access::ReadOnly)], ..Setup::default() };
     let h = setup.open();

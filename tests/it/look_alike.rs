@@ -1,5 +1,5 @@
 //! Names that look the same and are not: which of them a path means, and what is said about it. And paths as Windows
-//! writes them, on a system where a backslash is part of a name.
+//! writes them, on a system where a backslash is part of a name. On Linux, whose file systems take each of these names.
 
 use confined_fs::Access;
 use serde_json::json;
@@ -24,7 +24,6 @@ const PAIRS: &[(&str, &str, &str)] = &[
     ),
 ];
 
-#[cfg(not(any(windows, target_vendor = "apple")))]
 mcp_test!(the_only_name_that_looks_the_same_is_meant, |h| {
     for (real, asked, shown) in PAIRS {
         h.write(real, "needle one\n");
@@ -56,7 +55,6 @@ mcp_test!(the_only_name_that_looks_the_same_is_meant, |h| {
     }
 });
 
-#[cfg(not(any(windows, target_vendor = "apple")))]
 mcp_test!(globs_find_names_that_look_the_same, |h| {
     h.write("Shot\u{202f}1 AM.png", "needle");
     h.write("De\u{301}ck/a.md", "needle");
@@ -81,7 +79,6 @@ mcp_test!(globs_find_names_that_look_the_same, |h| {
     assert!(below.starts_with(r"(Déck is De\u{301}ck)"), "{below}");
 });
 
-#[cfg(not(any(windows, target_vendor = "apple")))]
 #[test]
 fn another_name_of_that_look_is_made_at_the_second_call() {
     let mut setup = Setup::default();
@@ -122,7 +119,6 @@ fn another_name_of_that_look_is_made_at_the_second_call() {
     assert!(h.exists("a b.md") && !h.exists("a\u{a0}b.md"));
 }
 
-#[cfg(not(any(windows, target_vendor = "apple")))]
 mcp_test!(of_several_that_look_the_same_none_is_meant, |h| {
     h.write("a\u{a0}b.md", "one\n");
     h.write("a\u{202f}b.md", "two\n");
@@ -141,7 +137,6 @@ mcp_test!(of_several_that_look_the_same_none_is_meant, |h| {
 });
 
 /// Neither a hidden name nor a secret comes to light under another spelling.
-#[cfg(not(any(windows, target_vendor = "apple")))]
 #[test]
 fn policy_holds_for_the_name_on_the_disk() {
     let mut setup = Setup { roots: vec![(None, "root", Access::ReadWrite)], ..Setup::default() };
@@ -172,14 +167,12 @@ fn policy_holds_for_the_name_on_the_disk() {
     assert_eq!(h.bytes("keep\u{a0}x.md"), b"PRIVATE\n");
 }
 
-#[cfg(unix)]
 fn sources(h: &Harness) {
     for name in ["src/a.go", "src/deep/b.go", "src/[id]/c.go", "app/src/only.go"] {
         h.write(name, "package one\n");
     }
 }
 
-#[cfg(unix)]
 mcp_test!(paths_of_windows_mean_those_with_slashes, |h| {
     sources(&h);
     for (text, path) in [
@@ -221,7 +214,6 @@ mcp_test!(paths_of_windows_mean_those_with_slashes, |h| {
     }
 });
 
-#[cfg(unix)]
 #[test]
 fn a_new_name_with_backslashes_is_refused_once() {
     let mut setup = Setup::default();
@@ -245,7 +237,6 @@ fn a_new_name_with_backslashes_is_refused_once() {
     }
 }
 
-#[cfg(unix)]
 mcp_test!(globs_of_windows_mean_those_with_slashes, |h| {
     sources(&h);
     h.write("src/e\u{301}.go", "package one\n");

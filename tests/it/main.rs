@@ -31,6 +31,7 @@ mod grep;
 mod guide;
 mod harness;
 mod history;
+#[cfg(unix)]
 mod ignore_trees;
 mod images;
 #[cfg(unix)]
@@ -39,6 +40,7 @@ mod index;
 mod index_command;
 mod limits;
 mod long_paths;
+#[cfg(target_os = "linux")]
 mod look_alike;
 mod ls;
 mod lsp;
