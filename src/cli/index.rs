@@ -13,7 +13,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use confined_fs::{Root, StateDir};
+use confined_fs::{Root, StateDir, WorkspacePath};
 use indicatif::ProgressStyle;
 use serde_json::{Value, json};
 use text_file::file_size;
@@ -99,7 +99,13 @@ pub fn build_indexes(config: &Config, services: &Services, json: bool) -> ExitCo
             });
             // Owned here, so that a panic drops it as well.
             let done = done;
-            let saved = Arc::clone(&services.path_index).store(&services.workspace);
+            let waiting = |root: &WorkspacePath| {
+                let root = host(root.root());
+                remark(&format!(
+                    "rootbound: files in {root} were changed less than 2 s ago; waits until they can be kept"
+                ));
+            };
+            let saved = Arc::clone(&services.path_index).store(&services.workspace, &waiting);
             drop(done);
             saved
         })

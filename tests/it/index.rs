@@ -176,6 +176,32 @@ fn a_write_through_a_mapping_is_noticed_at_unmap_or_by_a_comparison() {
     comparison.compare("grep", grep("third_needle").as_object().unwrap());
 }
 
+/// Nothing reports a write through a name that a file was given later where nothing is watched, nor through one that an
+/// ignored folder has.
+#[test]
+fn a_write_through_a_name_elsewhere_is_found_while_searches_come() {
+    let comparison = Comparison::new(1, IndexMode::Eager, Rules::Ours).compared_each(Duration::from_millis(20));
+    let aside = comparison.dir.path().join("aside/second.txt");
+    old_file(&comparison, ".gitignore", "/ignored/\n");
+    fs::create_dir(comparison.path("ignored")).unwrap();
+    for (name, other) in [("one.txt", aside), ("two.txt", comparison.path("ignored/second.txt"))] {
+        old_file(&comparison, name, &"nothing of interest here\n".repeat(50));
+        if !settled(&comparison, ", 2 in the filter") {
+            return;
+        }
+        fs::hard_link(comparison.path(name), &other).unwrap();
+        let written = fs::File::options().write(true).open(&other).unwrap();
+        std::os::unix::fs::FileExt::write_all_at(&written, b"needle", 0).unwrap();
+        drop(written);
+        let grep = json!({ "pattern": "^needle", "output_mode": "files_with_matches" });
+        let begun = Instant::now();
+        while !comparison.listed("grep", &grep).text.contains(name) {
+            assert!(begun.elapsed() < Duration::from_secs(60), "{name} is never found");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
 /// Rounds of creation and removal between two queries, about twelve events each.
 const CHURN: usize = 200;
 

@@ -101,6 +101,15 @@ fn index_is_built_shown_and_cleared() {
 }
 
 #[test]
+fn files_that_were_just_written_are_waited_for() {
+    let Some(project) = Project::new() else { return };
+    let built = project.run(&["index", "build"]);
+    assert!(built.stdout.contains("stored ") && built.stdout.contains("3 files"), "{}{}", built.stdout, built.stderr);
+    let said = "were changed less than 2 s ago; waits until they can be kept";
+    assert!(built.stderr.is_empty() || built.stderr.contains(said), "{}", built.stderr);
+}
+
+#[test]
 fn status_and_clear_make_no_state_folder() {
     let project = Project { temp: tempfile::tempdir().unwrap() };
     fs::create_dir(project.temp.path().join("root")).unwrap();

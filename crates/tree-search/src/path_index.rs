@@ -19,9 +19,8 @@
 //! - Linux AIO. While some process can write by it, all files are compared with the disk before each
 //!   answer.
 //! - Stores into a shared mapping while it stays open ([inotify(7)]), and writes through a name that a
-//!   file was given later where nothing is watched. The first search after
-//!   [`PathIndex::COMPARED_EVERY`] begins a comparison in the background that sees them; a search
-//!   that is answered before it is done may not.
+//!   file was given later where nothing is watched. A comparison in the background sees them, each
+//!   [`PathIndex::COMPARED_EVERY`] while searches come and for a minute after; a search before that may not.
 //!
 //! [inotify(7)]: https://man7.org/linux/man-pages/man7/inotify.7.html
 
@@ -31,12 +30,13 @@ mod path_state;
 mod root_index;
 mod walk;
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use std::{cell::OnceCell, collections::HashMap, fmt, ops::Range, thread};
 
 use confined_fs::{Unwatchable, Workspace, WorkspacePath};
+use crossbeam_channel::Sender;
 
 use crate::{Candidates, FilterQuery, Pattern, StoredIndex, StoredIndexes};
 use path_list::PathRun;
@@ -81,6 +81,14 @@ pub struct PathIndex {
     searches: Arc<AtomicUsize>,
     /// Background work under way: one thread at most.
     building: Arc<AtomicUsize>,
+    /// The thread that compares the indexes with the disk: one at most.
+    comparing: Arc<AtomicUsize>,
+    /// Whether a search came since the last comparison.
+    searched: AtomicBool,
+    /// As [`Self::COMPARED_EVERY`], for checks.
+    compared_every: Option<Duration>,
+    /// Its end is the end of the index, which that thread notices at once.
+    life: Mutex<Option<Sender<()>>>,
     /// Stored indexes that are being written.
     saves: Arc<AtomicUsize>,
     /// Indexes that former processes have stored, and the place where this one stores its own.
@@ -140,6 +148,12 @@ impl PathIndex {
     /// Nothing is kept yet.
     pub fn new(mode: IndexMode) -> Self {
         Self { mode, ..Self::default() }
+    }
+
+    /// With another time in the place of [`Self::COMPARED_EVERY`]: for checks.
+    #[must_use]
+    pub fn with_comparisons_each(self, time: Duration) -> Self {
+        Self { compared_every: Some(time), ..self }
     }
 
     /// As [`Self::new`]; what is known outlives the process in `stored`.

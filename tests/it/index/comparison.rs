@@ -6,12 +6,13 @@ use std::{
     fs,
     ops::AddAssign,
     path::{Path, PathBuf},
+    sync::Arc,
     time::{Duration, SystemTime},
 };
 
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
-use tree_search::IndexMode;
+use tree_search::{IndexMode, PathIndex};
 
 use super::{
     listings,
@@ -180,6 +181,14 @@ impl Comparison {
         let dir = folders();
         let searchers = Searchers::Processes(Box::new(Processes::new(dir.path(), seed, rules)));
         Self::with(dir, seed, rules, searchers)
+    }
+
+    /// With another time between two comparisons of the index with the disk.
+    pub(super) fn compared_each(mut self, time: Duration) -> Self {
+        if let Searchers::InProcess(pair) = &mut self.searchers {
+            pair.with.path_index = Arc::new(PathIndex::new(IndexMode::Eager).with_comparisons_each(time));
+        }
+        self
     }
 
     fn with(dir: TempDir, seed: u64, rules: Rules, searchers: Searchers) -> Self {

@@ -12,11 +12,12 @@
 //! that is started for a single call would never come to the end of a large tree in the background. What it has by then
 //! is stored, and the next process goes on with it.
 
-use std::sync::{Arc, OnceLock, Weak};
+use std::sync::{Arc, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant, SystemTime};
 use std::{io, sync::atomic::Ordering, thread};
 
-use confined_fs::{Entry, FileKind, StatCache, Unwatchable, Watcher, Workspace, WorkspacePath};
+use confined_fs::{Entry, FileKind, StatCache, StatFacts, Unwatchable, Watcher, Workspace, WorkspacePath};
+use crossbeam_channel::{RecvTimeoutError, bounded};
 use self_sandbox::{Priority, lower_priority};
 
 use super::root_index::{SettledTimes, TICK, changed_files, filter_memory, slot_of};
@@ -32,6 +33,8 @@ const LARGE_TREE: usize = 2000;
 const VERIFY_FILES: usize = 512;
 /// Listings of a tree in a row while something is mounted or unmounted.
 const MAX_LISTINGS: usize = 5;
+/// Comparisons without a search since the one before: those of a minute.
+const COMPARISONS_UNASKED: u32 = 6;
 /// How long the background work waits after a search that the stored index has answered.
 const SINGLE_CALL: Duration = Duration::from_millis(300);
 
@@ -56,14 +59,25 @@ impl PathIndex {
     }
 
     /// Reads all roots for the stored index now, and stores what is found, as [`Self::settle`]. Needs no watches, which
-    /// other processes may have used up.
-    pub fn store(self: &Arc<Self>, workspace: &Workspace) -> Vec<(WorkspacePath, io::Result<Saved>)> {
+    /// other processes may have used up. What was changed a moment ago cannot be kept: that is waited for, after
+    /// `waiting`.
+    pub fn store(
+        self: &Arc<Self>,
+        workspace: &Workspace,
+        waiting: &dyn Fn(&WorkspacePath),
+    ) -> Vec<(WorkspacePath, io::Result<Saved>)> {
+        let mut changing = Vec::new();
         for root in present_roots(workspace) {
-            let Ok((list, _)) = PathList::walk(workspace, &root, false, |_| false) else { continue };
+            let Some((list, is_young)) = old_list(workspace, &root, waiting) else { continue };
+            changing.extend(is_young.then(|| root.clone()));
             let index = self.of_list(&root, None, list);
             self.roots().push(RootSlot::new(root, RootState::Unwatchable(Unwatchable::Refused, Some(index))));
         }
-        self.settle(workspace)
+        let mut saved = self.settle(workspace);
+        changing.retain(|root| saved.iter().all(|(known, _)| known != root));
+        let why = "its files are changed all the time; try again when no program writes to them";
+        saved.extend(changing.into_iter().map(|root| (root, Err(io::Error::other(why)))));
+        saved
     }
 
     /// Compares every index with the disk without waiting for its time, and does all other background work:
@@ -86,10 +100,15 @@ impl PathIndex {
         files: usize,
         ended: bool,
     ) {
-        if self.mode == IndexMode::Off || self.building.load(Ordering::Relaxed) > 0 {
+        if self.mode == IndexMode::Off {
+            return;
+        }
+        self.searched.store(true, Ordering::Relaxed);
+        if self.building.load(Ordering::Relaxed) > 0 {
             return;
         }
         let (is_large, is_eager) = (files >= LARGE_TREE, self.mode == IndexMode::Eager);
+        let mut is_indexed = false;
         let worth = match slot_of(&mut self.roots(), start).map(|slot| &mut slot.state) {
             None | Some(RootState::Unknown) => is_large || ended || is_eager,
             Some(state @ RootState::Small) => {
@@ -100,13 +119,51 @@ impl PathIndex {
             }
             Some(RootState::Unwatchable(_, None)) => (is_large || is_eager) && self.stored.is_wanted(start),
             Some(RootState::Unwatchable(..)) => false,
-            Some(RootState::Indexed(index)) => index.is_stale(),
+            Some(RootState::Indexed(index)) => {
+                is_indexed = true;
+                index.is_stale()
+            }
         };
+        if is_indexed {
+            self.go_on_comparing(workspace);
+        }
         if worth {
             // A process for a single call would spend what it has on an index that it does not need.
             let pause = if self.stored.is_good(start) { SINGLE_CALL } else { Duration::ZERO };
             self.build(workspace, pause);
         }
+    }
+
+    /// Compares the indexes with the disk again and again, as long as searches come, unless a thread does that.
+    fn go_on_comparing(self: &Arc<Self>, workspace: &Workspace) {
+        let Some(comparing) = UnderWay::alone(&self.comparing) else { return };
+        let (index, workspace, every) = (Arc::downgrade(self), workspace.clone(), self.compared_every());
+        let (life, end) = bounded(0);
+        *self.life.lock().unwrap_or_else(PoisonError::into_inner) = Some(life);
+        // Where the system starts no thread, a later search tries again.
+        let _ = thread::Builder::new().name("compare".to_owned()).spawn(move || {
+            let _comparing = comparing;
+            lower_priority(Priority::Background);
+            let mut unasked = 0;
+            while unasked <= COMPARISONS_UNASKED {
+                let Some(this) = index.upgrade() else { return };
+                unasked = if this.searched.swap(false, Ordering::Relaxed) { 0 } else { unasked + 1 };
+                // Else what is under way compares as well.
+                let building = UnderWay::alone(&this.building);
+                drop(this);
+                if building.is_some() {
+                    present_roots(&workspace).for_each(|root| compare_all(&index, &root));
+                }
+                drop(building);
+                if end.recv_timeout(every) != Err(RecvTimeoutError::Timeout) {
+                    return;
+                }
+            }
+        });
+    }
+
+    fn compared_every(&self) -> Duration {
+        self.compared_every.unwrap_or(COMPARED_EVERY)
     }
 
     /// Begins background work after a pause, unless it is under way.
@@ -147,10 +204,7 @@ fn build_root(index: &Weak<PathIndex>, workspace: &Workspace, root: &WorkspacePa
     list_unknown(&*index.upgrade()?, workspace, root);
     index.upgrade()?.with_filled(root, RootIndex::begin_filling);
     while fill(&*index.upgrade()?, root) {}
-    let mut after = None;
-    while let Some(last) = compare(&*index.upgrade()?, root, after.as_ref()) {
-        after = Some(last);
-    }
+    compare_all(index, root);
     let index = index.upgrade()?;
     let saved = save(&index, workspace, root, false);
     if let Some(slot) = slot_of(&mut index.roots(), root)
@@ -178,6 +232,33 @@ fn list_unknown(index: &PathIndex, workspace: &Workspace, root: &WorkspacePath) 
         Some(slot) => slot.set(state),
         None => roots.push(RootSlot::new(root.clone(), state)),
     }
+}
+
+/// How often it is waited until files are old enough to be kept.
+const MAX_WAITS: usize = 3;
+
+/// Lists a root once all that is below it was left alone for a [`TICK`]; whether something was not, after some time.
+fn old_list(workspace: &Workspace, root: &WorkspacePath, waiting: &dyn Fn(&WorkspacePath)) -> Option<(PathList, bool)> {
+    for waits in 0.. {
+        let (list, _) = PathList::walk(workspace, root, false, |_| false).ok()?;
+        let (now, mut stats) = (SystemTime::now(), StatCache::default());
+        let moments = StatFacts::moment_before(now, TICK).zip(StatFacts::moment_before(now, Duration::ZERO));
+        // A time in the future says nothing, however long one waits.
+        let is_young =
+            |facts: StatFacts| moments.is_some_and(|(old, now)| !facts.is_older_than(old) && facts.is_older_than(now));
+        let is_any = list.items.iter().any(|item| {
+            let facts = stats.stat(&item.entry()).ok().and_then(|stat| stat.facts());
+            facts.is_some_and(is_young)
+        });
+        if !is_any || waits == MAX_WAITS {
+            return Some((list, is_any));
+        }
+        if waits == 0 {
+            waiting(root);
+        }
+        thread::sleep(TICK);
+    }
+    None
 }
 
 /// Lists and watches a root.
@@ -225,6 +306,14 @@ fn listed_to_store(index: &PathIndex, workspace: &Workspace, root: &WorkspacePat
     is_worth_it.then(|| index.of_list(root, None, list))
 }
 
+/// Compares a root with the disk, unless that was done a short while ago.
+fn compare_all(index: &Weak<PathIndex>, root: &WorkspacePath) {
+    let mut after = None;
+    while let Some(last) = index.upgrade().and_then(|index| compare(&index, root, after.as_ref())) {
+        after = Some(last);
+    }
+}
+
 /// Compares what is known of the files after `after` with the disk; the last one looked at, or
 /// `None` at the end, or when that was done a short while ago.
 ///
@@ -234,7 +323,7 @@ fn compare(index: &PathIndex, root: &WorkspacePath, after: Option<&WorkspacePath
     let (paths, from) = {
         let mut roots = index.roots();
         let root = slot_of(&mut roots, root)?.refresh(RootIndex::refresh)?;
-        if after.is_none() && root.verified.is_some_and(|verified| verified.elapsed() < COMPARED_EVERY) {
+        if after.is_none() && root.verified.is_some_and(|verified| verified.elapsed() < index.compared_every()) {
             return None;
         }
         let from = root.list.position_after(after);

@@ -18,7 +18,9 @@ use super::path_state::{IndexedPath, KnownContent, KnownStat};
 use crate::{StoredIndex, ngram_filter::NgramFilter};
 
 /// How often all of an index is compared with the disk while it is in use.
-pub(super) const COMPARED_EVERY: Duration = Duration::from_secs(60);
+pub(super) const COMPARED_EVERY: Duration = Duration::from_secs(10);
+/// How long after the last time the background work is done again in any case.
+const REBUILT_EVERY: Duration = Duration::from_secs(60);
 /// Memory of the filter, in bytes: that of some 1.4 GB of text.
 const FILTER_MEMORY: usize = 96 << 20;
 /// That of the filters of all roots, of which there may be many.
@@ -245,7 +247,7 @@ impl RootIndex {
     pub(super) fn is_stale(&self) -> bool {
         match self.built {
             None => true,
-            Some(_) if self.verified.is_none_or(|verified| verified.elapsed() >= COMPARED_EVERY) => true,
+            Some(built) if self.verified.is_none() || built.elapsed() >= REBUILT_EVERY => true,
             Some(built) => {
                 self.stale >= STALE && built.elapsed() >= REFILL_INTERVAL
                     || self.stale > 0 && built.elapsed() >= MAX_REFILL_INTERVAL
