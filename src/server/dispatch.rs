@@ -333,6 +333,9 @@ impl Dispatcher {
                 if plan.take_back() {
                     return Err(no_thread(&format!("none was free within {:.0?}", self.limit())));
                 }
+                if cx.stop.is_computing() {
+                    return Err(ToolError::compiled_too_long(self.limit()));
+                }
                 Err(concurrency::abandoned(is_silent, self.limit()))
             }
             never = permit.release_when_stuck(&cx.stop) => match never {},

@@ -97,6 +97,7 @@ impl Tool for Edit {
         description: "Use this instead of sed or a script. Replace text in a file: old_string, which must occur exactly once, becomes new_string. \
             Everything else stays byte for byte. Several edits in one call, of one file or of several, are all applied or none. Returns the diff.",
         group: Group::Core,
+        globs: &["glob"],
         aliases: &[
             PATH_ALIASES,
             &[

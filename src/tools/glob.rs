@@ -41,6 +41,7 @@ impl Tool for Glob {
                       \"src/*.{ts,tsx}\", \"Makefile\"). Returns paths, newest first. Finds hidden files; respects .gitignore.",
         group: Group::Core,
         aliases: &[PATH_ALIASES, LISTING_ALIASES, OWN_ALIASES],
+        globs: &["pattern"],
         heavy: true,
         ..Spec::READS
     };
@@ -53,6 +54,7 @@ impl Tool for Glob {
             cx.check()?;
         }
         request.look_into_ignored(cx, &mut found);
+        found.not_followed = request.links(cx, &found);
         let is_elsewhere = found.directories > 0 || found.hidden.is_some_and(|hidden| hidden.count > 0);
         if found.total == 0 && found.stopped.is_none() && !is_elsewhere {
             found.nearest = request.nearest(cx, &found);
@@ -118,6 +120,7 @@ impl GlobRequest {
         notes.extend(backslash_note(&self.args.pattern).filter(|_| found.total == 0));
         notes.extend(found.hidden.map(InIgnored::note));
         notes.extend(omissions::worktrees_note(found.walk.worktrees, "searched"));
+        notes.extend(omissions::links_note(&found.not_followed));
         let next = "narrow the path or the pattern";
         notes.extend(stopped_note(&cx.stop, found.stopped, found.visited, "name", next));
         let tally = Tally::default();
@@ -136,15 +139,16 @@ impl GlobRequest {
             skipped,
             skipped_paths,
             worktrees: found.walk.worktrees,
+            links_not_followed: found.not_followed.count,
             ignored: found.hidden,
             nearest: near,
             source: found.source,
             walked_because: omissions::walked_because(cx, &self.scope),
             elapsed_ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
         };
-        let mut named = found.paths.iter().skip(self.skip).take(shown).chain(&found.nearest);
-        let is_untrusted =
-            is_untrusted_scope(cx, &self.scope) || named.any(|(path, _)| cx.workspace.is_untrusted(path));
+        let named = found.paths.iter().skip(self.skip).take(shown).chain(&found.nearest).map(|(path, _)| path);
+        let mut named = named.chain(found.not_followed.named.iter().map(|(_, target)| target));
+        let is_untrusted = is_untrusted_scope(cx, &self.scope) || named.any(|path| cx.workspace.is_untrusted(path));
         let text = listed(is_untrusted, header, &body, &notes);
         notes.extend(limit);
         Answer::text(text, &facts).data(cx, &Output { paths, facts, notes })
@@ -197,6 +201,9 @@ pub(crate) struct GlobFacts {
     /// Linked worktrees of git that were not searched.
     #[serde(skip_serializing_if = "is_zero")]
     worktrees: usize,
+    /// Links that lead to what was not searched.
+    #[serde(skip_serializing_if = "is_zero")]
+    links_not_followed: usize,
     /// What ignored folders hold.
     ignored: Option<InIgnored>,
     /// The nearest names, where nothing was found.

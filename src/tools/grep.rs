@@ -38,13 +38,14 @@ impl Tool for Grep {
                       shown line counts as read for edit.",
         group: Group::Core,
         aliases: &[PATH_ALIASES, LISTING_ALIASES, OWN_ALIASES],
+        globs: &["glob"],
         heavy: true,
         ..Spec::READS
     };
 
     fn plan(cx: &CallContext, args: Args) -> Result<Plan, ToolError> {
         let started = Instant::now();
-        let request = GrepRequest::read(cx, args)?;
+        let mut request = GrepRequest::read(cx, args)?;
         let scope = cx.scope(request.args.path.as_deref(), ExistingKind::FileOrDirectory)?;
         let mut found = request.run(cx, &scope, &cx.stop, None)?;
         let prototypes = request.add_prototypes(cx, &scope, &mut found)?;
@@ -52,6 +53,8 @@ impl Tool for Grep {
             cx.check()?;
         }
         let hidden = request.look_into_ignored(cx, &scope, &mut found);
+        let not_followed = request.links(cx, &scope, &found);
+        let pattern_notes = request.pattern_notes(cx, &scope, &found);
         let mut unscoped = 0;
         if request.args.scope == Some(true) {
             unscoped = note_scopes(cx, &mut found, request.mode == OutputMode::Definitions);
@@ -62,7 +65,17 @@ impl Tool for Grep {
         let revision = |hits: &FileHits| hits.revision(&cx.workspace, cx.settings.max_file_size, &cx.stop);
         let only = scope.file().and(found.files.first()).filter(|_| is_of_lines);
         let rev = only.and_then(|(_, hits)| revision(hits));
-        let report = GrepReport { request: &request, scope: &scope, found: &found, prototypes, unscoped, hidden, rev };
+        let report = GrepReport {
+            request: &request,
+            scope: &scope,
+            found: &found,
+            prototypes,
+            unscoped,
+            hidden,
+            not_followed,
+            pattern_notes,
+            rev,
+        };
         let mut shown = Vec::new();
         let answer = fitted(cx, |room| {
             let page = report.render(room);
@@ -229,6 +242,16 @@ mod tests {
     fn a_search_without_time_says_so_and_is_no_error() {
         let text = plan(StopSignal::after(Duration::ZERO)).unwrap();
         assert!(text.contains("time limit of 0ns reached after 0 files; narrow the path"), "{text}");
+    }
+
+    #[test]
+    fn a_time_limit_that_is_reached_while_the_pattern_is_compiled_is_said() {
+        let stop = StopSignal::after(Duration::from_secs(3600)).with_earlier_deadline(Duration::ZERO);
+        // Its last free check is the one before the pattern.
+        assert!((0..255).all(|_| stop.stopped().is_none()));
+        let error = plan(stop).unwrap_err();
+        assert_eq!(error.kind(), Kind::TimedOut);
+        assert!(error.text().contains("reached while the pattern was compiled; nothing was searched"), "{error:?}");
     }
 
     #[test]

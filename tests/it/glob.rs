@@ -162,6 +162,48 @@ fn the_folder_may_be_part_of_the_pattern() {
     assert_eq!(missing.error_kind(), Some("not_found"));
 }
 
+mcp_test!(several_patterns_are_one_search, |h| {
+    for file in ["a.ts", "src/b.tsx", "src/c.rs", "docs/d.md", "src/e.test.ts"] {
+        h.write(file, "x\n");
+    }
+    let found = |pattern: serde_json::Value| {
+        let text = h.call("glob", json!({ "pattern": pattern, "sort": "path" })).ok();
+        text.lines().skip(1).map(|line| line.split_once(". ").unwrap().1.to_owned()).collect::<Vec<_>>().join(" ")
+    };
+    let both = "a.ts src/b.tsx src/e.test.ts";
+    for pattern in [
+        json!("*.ts,*.tsx"),
+        json!("*.ts, *.tsx"),
+        json!("*.ts|*.tsx"),
+        json!("*.{ts,tsx}"),
+        json!(["*.ts", "*.tsx"]),
+        json!(r#"["*.ts", "*.tsx"]"#),
+        json!(["*.ts,*.tsx"]),
+    ] {
+        // A text of a list is one glob; the others have two.
+        let expected = if pattern == json!(["*.ts,*.tsx"]) { "" } else { both };
+        if expected.is_empty() {
+            assert_eq!(h.call("glob", json!({ "pattern": pattern })).ok(), "No files matched", "{pattern}");
+        } else {
+            assert_eq!(found(pattern.clone()), expected, "{pattern}");
+        }
+        let args = json!({ "pattern": "x", "glob": pattern, "output_mode": "files_with_matches" });
+        let hits = h.call("grep", args).ok();
+        assert_eq!(hits.lines().skip(1).collect::<Vec<_>>().join(" "), expected, "grep {pattern}");
+    }
+    assert_eq!(found(json!("*.{ts,tsx},docs/*.md,!*.test.ts")), "a.ts docs/d.md src/b.tsx");
+    assert_eq!(found(json!("!src")), "a.ts docs/d.md");
+    let host = |path: &str| h.path(path).to_str().unwrap().to_owned();
+    assert_eq!(found(json!([host("src/*.rs"), host("docs/**")])), "docs/d.md src/c.rs");
+    let mixed = h.call("glob", json!({ "pattern": [host("src/*.rs"), "*.md"] })).fails("invalid_input");
+    assert!(mixed.contains("give all of them relative to path"), "{mixed}");
+    let name = if cfg!(windows) { "a.ts,b.ts" } else { "a.ts,b|c.ts" };
+    h.write(name, "x\n");
+    assert_eq!(found(json!(name)), name, "a name that is there is that one");
+    let named = h.call("grep", json!({ "pattern": "x", "glob": name, "output_mode": "count" })).ok();
+    assert_eq!(named, format!("Found 1 match in 1 file under .\n{name}:1"));
+});
+
 #[test]
 fn a_pattern_that_is_the_name_of_a_file_finds_it() {
     let h = Harness::new();

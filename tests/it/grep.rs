@@ -479,6 +479,55 @@ fn structured_output_agrees_with_the_text() {
     assert_eq!((data["matches"].clone(), data["complete"].clone()), (json!(1), json!(true)));
 }
 
+mcp_test!(text_that_is_there_is_said_where_a_pattern_finds_nothing, |h| {
+    h.write(
+        "a.js",
+        "foo(bar)\nlet x = arr[0];\nstatus?.message\ncost \"$5\"\nthe end$ of it\n$VAR\nalpha\nbeta\nif (a || b) {\nfoo(bar)\n",
+    );
+    h.write("b.txt", "nothing\n");
+    let with = |pattern: &str, more: serde_json::Value| {
+        let mut arguments = json!({ "pattern": pattern });
+        arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        h.call("grep", arguments).ok()
+    };
+    let one = "No matches found\n1 line has this as plain text: literal=true";
+    for pattern in ["arr[0]", "status?.message", "\"$5\"", "end$", "$VAR"] {
+        assert_eq!(with(pattern, json!({})), one, "{pattern}");
+        for mode in ["files_with_matches", "count"] {
+            assert_eq!(with(pattern, json!({ "output_mode": mode })), one, "{pattern} {mode}");
+        }
+        assert_eq!(with(pattern, json!({ "multiline": true, "glob": "*.js", "context": 2 })), one, "{pattern}");
+        assert_eq!(with(pattern, json!({ "path": "a.js" })), one, "{pattern}");
+        assert_eq!(with(pattern, json!({ "glob": "*.txt" })), "No matches found", "{pattern}");
+        assert!(with(pattern, json!({ "literal": true })).contains("Found 1 match"), "{pattern}");
+    }
+    assert_eq!(with("foo(bar)", json!({})), "No matches found\n2 lines have this as plain text: literal=true");
+    assert_eq!(with("FOO(BAR)", json!({ "case_sensitive": true })), "No matches found");
+    let alternatives = "No matches found\n| needs no backslash: 2 lines match alpha|beta";
+    assert_eq!(with(r"alpha\|beta", json!({})), alternatives);
+    assert_eq!(with(r"gamma\|delta", json!({})), "No matches found\n| needs no backslash: 0 lines match gamma|delta");
+    assert_eq!(
+        with(r"\(alpha\|beta\)", json!({ "output_mode": "files_with_matches" })),
+        "No matches found\n( | ) need no backslash: 2 lines match (alpha|beta)"
+    );
+    assert_eq!(
+        with("al.*ha", json!({ "literal": true })),
+        "No matches found\n1 line matches this as a regular expression: literal=false"
+    );
+    for pattern in ["a || b", "x*"] {
+        for mode in ["content", "files_with_matches", "count", "files_without_match"] {
+            let text = with(pattern, json!({ "output_mode": mode }));
+            let note =
+                "the pattern matches the empty text, so it is in every line; literal=true searches for it as it is";
+            assert!(text.ends_with(note), "{pattern} {mode}: {text}");
+        }
+    }
+    for pattern in ["^", "$", ".*", "nowhere", "no.where"] {
+        let text = with(pattern, json!({}));
+        assert!(!text.contains("plain text") && !text.contains("empty text"), "{pattern}: {text}");
+    }
+});
+
 #[cfg(unix)]
 mcp_test!(links_out_of_the_root_are_not_followed, |h| {
     h.write_outside("secret.txt", "hit\n");

@@ -39,6 +39,8 @@ mod index;
 #[cfg(target_os = "linux")]
 mod index_command;
 mod limits;
+#[cfg(unix)]
+mod links;
 mod long_paths;
 #[cfg(target_os = "linux")]
 mod look_alike;

@@ -38,6 +38,7 @@ pub struct StopSignal {
     cancelled: Arc<AtomicBool>,
     /// How often the work has checked it: work that no longer does is stuck.
     checks: Arc<AtomicUsize>,
+    computing: Arc<AtomicBool>,
     started: Instant,
     limit: Duration,
     earlier: Option<EarlierDeadline>,
@@ -60,7 +61,8 @@ impl EarlierDeadline {
 impl StopSignal {
     /// A signal whose deadline is `limit` from now.
     pub fn after(limit: Duration) -> Self {
-        Self { cancelled: Arc::default(), checks: Arc::default(), started: Instant::now(), limit, earlier: None }
+        let (cancelled, checks, computing) = (Arc::default(), Arc::default(), Arc::default());
+        Self { cancelled, checks, computing, started: Instant::now(), limit, earlier: None }
     }
 
     /// Asks the work to stop; safe to call more than once.
@@ -95,6 +97,19 @@ impl StopSignal {
         // Not an atomic addition: all threads of a search check, and a lost count does not matter.
         self.checks.store(self.checks.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
         self.stopped_while_waiting()
+    }
+
+    /// Does work that asks nothing of the file system and cannot check the signal.
+    pub fn while_computing<T>(&self, work: impl FnOnce() -> T) -> T {
+        self.computing.store(true, Ordering::Relaxed);
+        let done = work();
+        self.computing.store(false, Ordering::Relaxed);
+        done
+    }
+
+    /// Whether the work is [`Self::while_computing`].
+    pub fn is_computing(&self) -> bool {
+        self.computing.load(Ordering::Relaxed)
     }
 
     /// How often the work has called [`Self::stopped`], a number that wraps round: the work goes on

@@ -8,7 +8,7 @@ mod shared;
 use std::path::{Path, PathBuf};
 use std::{cell::Cell, ops::ControlFlow, sync::Arc};
 
-use beneath::{OpenFor, Stat};
+use beneath::{FileKind, OpenFor, Stat};
 
 use crate::{
     AccessError, Dir, Entry, EntryOrigin, PathError, Root, WalkOptions, WalkReport, WorkspacePath, WritablePath, path,
@@ -112,6 +112,12 @@ impl Workspace {
     /// The metadata of a path, after links inside the roots.
     pub fn stat(&self, path: &WorkspacePath) -> Result<Stat, AccessError> {
         self.shared.stat(path).map(|(stat, _)| stat)
+    }
+
+    /// Where a link leads, and what is there: `None` outside of the roots, and where policy hides that or denies its content.
+    pub fn link_target(&self, link: &WorkspacePath) -> Option<(WorkspacePath, FileKind)> {
+        let (stat, way) = self.shared.stat(link).ok()?;
+        (!way.hidden() && !way.secret()).then_some((way.real, stat.kind))
     }
 
     /// Whether policy denies the content at a path, after links inside the roots.

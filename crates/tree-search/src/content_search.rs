@@ -20,7 +20,7 @@ use std::{sync::atomic::Ordering, thread};
 use confined_fs::{AccessError, Ignored, WalkReport, Workspace};
 use crossbeam_channel::bounded;
 
-use crate::{ContentHits, FileFilter, PathSource, Query, Scope};
+use crate::{ContentHits, FileFilter, MetLinks, PathSource, Query, Scope};
 use pool::{Chunk, SearchPool};
 use producer::Producer;
 use worker::Worker;
@@ -41,9 +41,9 @@ pub fn search(
 ) -> Result<ContentHits, AccessError> {
     let counts_first = query.counts_first() && scope.file().is_none();
     let pool = SearchPool::new(query, counts_first);
-    let (mut walk, source) = if let Some(file) = scope.file() {
+    let (mut walk, source, mut links) = if let Some(file) = scope.file() {
         pool.search_named(&mut Worker::new(workspace, query), file)?;
-        (WalkReport::default(), PathSource::Walk)
+        (WalkReport::default(), PathSource::Walk, MetLinks::default())
     } else {
         search_directories(workspace, scope, filter, ignored, &pool)?
     };
@@ -59,8 +59,9 @@ pub fn search(
     if hits.capped {
         // How far ahead of a full page the walk was depends on the threads.
         walk.worktrees = 0;
+        links = MetLinks::default();
     }
-    Ok(ContentHits { walk, source, ..hits })
+    Ok(ContentHits { walk, links, source, ..hits })
 }
 
 /// Walks all starts on this thread, which hands chunks over to helpers and searches those that no helper takes.
@@ -70,9 +71,9 @@ fn search_directories(
     filter: &mut FileFilter,
     ignored: Ignored,
     pool: &SearchPool<'_>,
-) -> Result<(WalkReport, PathSource), AccessError> {
+) -> Result<(WalkReport, PathSource, MetLinks), AccessError> {
     let (mut report, mut source) = (WalkReport::default(), PathSource::Index);
-    let Some(first) = scope.starts().first() else { return Ok((report, source)) };
+    let Some(first) = scope.starts().first() else { return Ok((report, source, MetLinks::default())) };
     let query = pool.query;
     let _in_progress = query.path_index.map(|index| index.search_in_progress());
     thread::scope(|threads| {
@@ -95,11 +96,11 @@ fn search_directories(
                 break;
             }
         }
-        let mut worker = producer.end();
+        let (mut worker, links) = producer.end();
         // What is still in the channel: else this thread would only wait for the helpers.
         for chunk in receiver.try_iter() {
             pool.search(&mut worker, chunk);
         }
-        Ok((report, source))
+        Ok((report, source, links))
     })
 }

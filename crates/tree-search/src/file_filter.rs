@@ -11,7 +11,9 @@ use text_file::look_alike::folded;
 use text_file::nearest_name::{ONE_OF_FEW, nearest_names};
 
 use crate::GlobError;
-use crate::name_glob::{GlobEncoding, check_bounds, escaped, interpretations, windows_glob};
+use crate::name_glob::{
+    GlobEncoding, GlobReach, anchored, check_bounds, escape_glob, interpretations, split_globs, windows_glob,
+};
 
 /// Why a filter cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,6 +41,8 @@ pub struct FileFilter {
     /// For names beyond ASCII, where they need it.
     unicode: Option<(GlobEncoding, Override)>,
     types: Option<Types>,
+    /// The globs that find something, each for whole paths.
+    found: Vec<String>,
     /// The last parent asked about and whether a `!` glob excludes it: names come in path order.
     last: Option<(PathBuf, bool)>,
 }
@@ -60,7 +64,13 @@ impl FileFilter {
             let globs = overrides(&encoding.encode_pattern(glob)).ok()?;
             Some((encoding, globs))
         });
-        Ok(Self { globs, unicode, types, last: None })
+        let parts = glob.map(split_globs).unwrap_or_default();
+        let mut found: Vec<String> =
+            parts.iter().filter(|part| !part.starts_with('!')).map(|part| below(part)).collect();
+        if found.is_empty() {
+            found.push("**".to_owned());
+        }
+        Ok(Self { globs, unicode, types, found, last: None })
     }
 
     /// As [`Self::new`], for a glob that is the name of a file and nothing else.
@@ -68,7 +78,17 @@ impl FileFilter {
     /// # Errors
     /// As there.
     pub fn literal(name: &str, kind: Option<&str>) -> Result<Self, FilterError> {
-        Self::new(Some(&escaped(name.trim())), kind)
+        Self::new(Some(&escape_glob(name.trim())), kind)
+    }
+
+    /// Where the files that it admits can be.
+    pub fn reach(&self) -> GlobReach {
+        GlobReach::of(self.found.iter().map(String::as_str), true)
+    }
+
+    /// Whether a `!` glob leaves out the directory at `relative`.
+    pub fn excludes(&self, relative: &Path) -> bool {
+        self.globs.as_ref().is_some_and(|globs| globs.matched(relative, true).is_ignore())
     }
 
     /// Whether every file is searched.
@@ -109,6 +129,11 @@ impl FileFilter {
     }
 }
 
+/// A glob for whole paths below the start.
+fn below(glob: &str) -> String {
+    anchored(glob.trim_start_matches("./").trim_start_matches('/'))
+}
+
 fn overrides(glob: &str) -> Result<Override, FilterError> {
     let wrong = |one: &str, error| FilterError::Glob { glob: one.to_owned(), error };
     check_bounds(glob).map_err(|error| wrong(glob, error))?;
@@ -128,9 +153,9 @@ fn overrides(glob: &str) -> Result<Override, FilterError> {
         }
     }
     // A name may hold what several globs are split at.
-    if glob.contains(',') && !glob.starts_with('!') {
+    if split_globs(glob).len() > 1 && !glob.starts_with('!') {
         // An error leaves out this meaning alone.
-        let _ = builder.add(&escaped(glob.trim_start_matches("./")));
+        let _ = builder.add(&escape_glob(glob.trim_start_matches("./")));
     }
     builder.build().map_err(|error| wrong(glob, GlobError::Syntax(reason(&error))))
 }
@@ -144,28 +169,6 @@ fn reason(error: &ignore::Error) -> String {
         | ignore::Error::WithDepth { err, .. } => reason(err),
         other => other.to_string(),
     }
-}
-
-/// Splits at commas outside braces and brackets: `*.ts,*.{js,jsx}` is two globs.
-fn split_globs(globs: &str) -> Vec<&str> {
-    let (mut parts, mut start, mut braces, mut class, mut escaped) = (Vec::new(), 0, 0_usize, false, false);
-    for (at, byte) in globs.bytes().enumerate() {
-        match byte {
-            _ if escaped => escaped = false,
-            b'\\' => escaped = true,
-            b'[' if !class => class = true,
-            b']' => class = false,
-            b'{' if !class => braces += 1,
-            b'}' if !class => braces = braces.saturating_sub(1),
-            b',' if braces == 0 && !class => {
-                parts.push(&globs[start..at]);
-                start = at + 1;
-            }
-            _ => {}
-        }
-    }
-    parts.push(&globs[start..]);
-    parts.into_iter().map(str::trim).filter(|part| !part.is_empty()).collect()
 }
 
 fn file_types(names: &str) -> Result<Types, FilterError> {
@@ -248,6 +251,10 @@ mod tests {
     #[test]
     fn filter_takes_several_globs_and_exclusions() {
         assert!(admits(Some("*.ts, *.{js,jsx}"), None, "a/b.jsx") && !admits(Some("*.ts,*.js"), None, "a.rs"));
+        assert!(admits(Some("*.ts|*.js"), None, "a/b.js") && !admits(Some("*.ts|*.js"), None, "a.rs"));
+        assert!(admits(Some("a,b|c.txt"), None, "x/a,b|c.txt"));
+        let mut literal = FileFilter::literal("!a,b.txt", None).unwrap();
+        assert!(literal.admits(Path::new("!a,b.txt")) && !literal.admits(Path::new("b.txt")));
         assert!(admits(Some("!*.min.js"), None, "a.js") && !admits(Some("!*.min.js"), None, "a.min.js"));
         assert!(!admits(Some("*.js,!vendor"), None, "src/vendor/deep/a.js"));
         assert!(admits(Some("src/**"), None, "src/a/b") && !admits(Some("src/**"), None, "lib/a"));

@@ -6,7 +6,7 @@ use confined_fs::stop::{StopReason, StopSignal};
 use confined_fs::{Revision, Stat, WalkReport, Workspace, WorkspacePath};
 use text_file::{Document, is_document_name};
 
-use crate::{PathSource, ProgressReader};
+use crate::{MetLinks, PathSource, ProgressReader};
 
 /// The result of a content search.
 #[derive(Debug, Default)]
@@ -30,6 +30,8 @@ pub struct ContentHits {
     pub skipped: SkippedPaths,
     /// Entries that the walk left out.
     pub walk: WalkReport,
+    /// Links that were met, and not followed.
+    pub links: MetLinks,
     /// Where the names came from.
     pub source: PathSource,
 }

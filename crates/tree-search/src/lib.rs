@@ -15,7 +15,8 @@
 //! # Map
 //! A content search begins with a `query` (what is asked for: a `pattern` and a `scope`), and `content_search` answers it
 //! with `hits`; the files below that one are its steps. Which names count is decided in `name_glob` and `file_filter`; what
-//! is kept between calls, in `path_index` and `ngram_filter`; what is kept between processes, in `stored_index`.
+//! is kept between calls, in `path_index` and `ngram_filter`; what is kept between processes, in `stored_index`. `links` tells
+//! which links that were met lead to what was not searched.
 //!
 //! Names alone are searched by `completion` (what a person types of a path) and `suffix_search` (the end of a path);
 //! `newest` orders them by time. `file_text` reads the text of one file.
@@ -27,6 +28,7 @@ mod content_search;
 mod file_filter;
 mod file_text;
 mod hits;
+mod links;
 mod name_glob;
 mod newest;
 mod ngram_filter;
@@ -44,12 +46,13 @@ pub use file_text::SearchProgress;
 pub(crate) use file_text::read_decoded;
 pub use file_text::{encoding_of_file, outline_of_file};
 pub use hits::{ContentHits, FileHits, HitLine, SeenContent, Skipped, SkippedPaths, Tally};
-pub use name_glob::{GlobError, NameGlob, literal_prefix};
+pub use links::{LinksNotFollowed, MetLinks};
+pub use name_glob::{GlobError, GlobReach, NameGlob, escape_glob, join_globs, literal_prefix, split_globs};
 pub use newest::{Newest, NewestNames};
 pub(crate) use ngram_filter::{Candidates, FileSegments, FilterQuery, MayMatch, SEGMENT, SegmentSlice};
 pub use path_index::{DirectoryNames, IndexMode, PathIndex, PathSource, SearchEntry, Visit, walk_ignored_entries};
 pub(crate) use path_index::{IndexedPath, KnownContent, PathList, PathSummary};
-pub use pattern::{BeyondAscii, Pattern, PatternError, PatternOptions};
+pub use pattern::{BeyondAscii, Pattern, PatternError, PatternOptions, Reading};
 pub use query::Scope;
 pub use query::{Keep, Query, SearchMode};
 pub(crate) use stored_index::{IndexContents, StoredFile, StoredIndex};

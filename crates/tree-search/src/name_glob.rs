@@ -2,6 +2,8 @@
 //!
 //! Pure matching of paths relative to where a search starts, on ripgrep's own matcher.
 //!
+//! Several globs are one pattern, separated by commas or `|` outside braces; `!` leaves out what a glob matches.
+//!
 //! Some globs are names: `app/[slug]/page.tsx` is both the name of a file and a pattern for `app/s/page.tsx`. Frameworks
 //! name files so, and models pass such names as they saw them. Read both ways a glob finds what it would find as a
 //! pattern, and the file of that very name.
@@ -49,11 +51,22 @@ pub enum GlobError {
 /// The pattern of the glob tool.
 #[derive(Clone, Debug)]
 pub struct NameGlob {
-    written: Matcher,
+    written: Globs,
     /// Another text that it may be: with plain blanks, composed, and with slashes for the backslashes of Windows.
-    other: Option<(String, Matcher)>,
+    other: Option<(String, Globs)>,
     /// Whether names may match that look the same.
     folds: bool,
+}
+
+/// One reading of a pattern.
+#[derive(Clone, Debug)]
+struct Globs {
+    matcher: Matcher,
+    /// The globs that find something, each for whole paths.
+    found: Vec<String>,
+    /// The directories that one of them names before its first wildcard.
+    beginnings: Vec<PathBuf>,
+    case_sensitive: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -62,10 +75,28 @@ enum Matcher {
     /// By far the commonest pattern, and the compiled glob would look for the name in each path first.
     Ending(String),
     Any {
-        set: GlobSet,
+        sets: Sets,
         /// For names beyond ASCII, where they need it.
-        unicode: Option<(GlobEncoding, GlobSet)>,
+        unicode: Option<(GlobEncoding, Sets)>,
     },
+}
+
+/// What is found, and what of it is left out.
+#[derive(Clone, Debug)]
+struct Sets {
+    found: GlobSet,
+    left_out: GlobSet,
+}
+
+impl Sets {
+    fn new(found: &[String], left_out: &[String], case_sensitive: bool) -> Result<Self, GlobError> {
+        let set = |globs: &[String]| glob_set(globs.iter().map(String::as_str), case_sensitive);
+        Ok(Self { found: set(found)?, left_out: set(left_out)? })
+    }
+
+    fn is_match(&self, path: &Path) -> bool {
+        self.found.is_match(path) && !self.left_out.is_match(path)
+    }
 }
 
 impl NameGlob {
@@ -80,8 +111,8 @@ impl NameGlob {
         let text = folded(text.as_deref().unwrap_or(pattern));
         let other = Some(&*text).filter(|text| *text != pattern);
         Ok(Self {
-            written: Matcher::compile(pattern, case_sensitive)?,
-            other: other.and_then(|text| Some((text.to_owned(), Matcher::compile(text, case_sensitive).ok()?))),
+            written: Globs::compile(pattern, case_sensitive)?,
+            other: other.and_then(|text| Some((text.to_owned(), Globs::compile(text, case_sensitive).ok()?))),
             folds: !pattern.is_ascii() || pattern.contains([' ', '?', '[']),
         })
     }
@@ -92,8 +123,7 @@ impl NameGlob {
     /// As there.
     pub fn literal(name: &str, case_sensitive: bool) -> Result<Self, GlobError> {
         check_bounds(name)?;
-        let anchored = anchored(&escaped(without_root(name)?));
-        let written = Matcher::of(&anchored, [anchored.clone()].into_iter(), case_sensitive)?;
+        let written = Globs::of(vec![anchored(&escape_glob(without_root(name)?))], &[], case_sensitive)?;
         Ok(Self { written, other: None, folds: false })
     }
 
@@ -106,6 +136,21 @@ impl NameGlob {
                     let matcher = self.other.as_ref().map_or(&self.written, |(_, matcher)| matcher);
                     matcher.matches(Path::new(&*folded(text)))
                 })
+    }
+
+    /// Whether a link at that path below the start is entered, as the pattern names it before its first wildcard.
+    pub fn enters(&self, link: &Path) -> bool {
+        self.readings().any(|globs| globs.enters(link))
+    }
+
+    /// Where the names that it finds can be.
+    pub fn reach(&self) -> GlobReach {
+        let globs = self.readings().flat_map(|globs| &globs.found);
+        GlobReach::of(globs.map(String::as_str), self.written.case_sensitive)
+    }
+
+    fn readings(&self) -> impl Iterator<Item = &Globs> {
+        [&self.written].into_iter().chain(self.other.as_ref().map(|(_, globs)| globs))
     }
 
     /// As [`Self::matches`], by the very characters of the pattern.
@@ -121,47 +166,73 @@ impl NameGlob {
 
 /// A pattern as Windows writes it, with slashes; `None` where a backslash is before a sign that it may escape.
 pub(super) fn windows_glob(pattern: &str) -> Option<String> {
-    let is_escape = |rest: &str| rest.is_empty() || rest.starts_with(|letter| "[]{}?!,\\ ".contains(letter));
+    let is_escape = |rest: &str| rest.is_empty() || rest.starts_with(|letter| "[]{}?!,|\\ ".contains(letter));
     let is_windows = !is_separator('\\') && pattern.contains('\\');
     (is_windows && !pattern.split('\\').skip(1).any(is_escape)).then(|| pattern.replace('\\', "/"))
 }
 
-impl Matcher {
+impl Globs {
     fn compile(pattern: &str, case_sensitive: bool) -> Result<Self, GlobError> {
         check_bounds(pattern)?;
-        let pattern = without_root(pattern)?;
-        let anchored = anchored(pattern);
-        if let Some(ending) = anchored.strip_prefix("**/*").filter(|_| case_sensitive)
+        let parts = split_globs(pattern);
+        let (mut globs, mut left_out) = (Vec::new(), Vec::new());
+        for part in &parts {
+            let excluded = part.strip_prefix('!');
+            let part = without_root(excluded.unwrap_or(part))?;
+            let anchored = anchored(part);
+            // An error is about the pattern as it was given: what else it may mean is only tried.
+            glob_set([anchored.as_str()], case_sensitive)?;
+            if excluded.is_some() {
+                // With all that is below it, as grep leaves it out.
+                left_out.extend([format!("{anchored}/**"), anchored]);
+            } else {
+                globs.extend(interpretations(part).iter().map(|one| self::anchored(one)));
+            }
+        }
+        match (parts.len(), globs.is_empty()) {
+            (0, _) => return Err(GlobError::Empty),
+            (_, true) => globs.push("**".to_owned()),
+            (1, _) => {}
+            // A name may hold what several globs are split at.
+            _ => globs.push(anchored(&escape_glob(without_root(pattern)?))),
+        }
+        if let ([one], []) = (&globs[..], &left_out[..])
+            && let Some(ending) = one.strip_prefix("**/*").filter(|_| case_sensitive)
             && !ending.is_empty()
             && !ending.contains(['*', '?', '[', ']', '{', '}', ',', '!', '\\', '/'])
         {
-            return Ok(Self::Ending(ending.to_owned()));
+            let matcher = Matcher::Ending(ending.to_owned());
+            return Ok(Self { matcher, found: globs, beginnings: Vec::new(), case_sensitive });
         }
-        // An error is about the pattern as it was given: what else it may mean is only tried.
-        glob_set([anchored.as_str()], case_sensitive)?;
-        Self::of(&anchored, interpretations(pattern).iter().map(|one| self::anchored(one)), case_sensitive)
+        Self::of(globs, &left_out, case_sensitive)
     }
 
-    /// Any of `globs`; `anchored` is the first of them.
-    fn of(anchored: &str, globs: impl Iterator<Item = String>, case_sensitive: bool) -> Result<Self, GlobError> {
-        let globs: Vec<String> = globs.filter(|glob| glob_set([glob.as_str()], case_sensitive).is_ok()).collect();
-        let set = glob_set(globs.iter().map(String::as_str), case_sensitive)?;
-        let unicode = GlobEncoding::of(anchored, !case_sensitive).and_then(|encoding| {
+    fn of(mut globs: Vec<String>, left_out: &[String], case_sensitive: bool) -> Result<Self, GlobError> {
+        globs.retain(|glob| glob_set([glob.as_str()], case_sensitive).is_ok());
+        let sets = Sets::new(&globs, left_out, case_sensitive)?;
+        let unicode = GlobEncoding::of(&(globs.concat() + &left_out.concat()), !case_sensitive).and_then(|encoding| {
             // What is a range of characters and none of bytes (`[a-é]`) stays one of bytes.
-            let encoded: Vec<String> = globs.iter().map(|glob| encoding.encode_pattern(glob)).collect();
-            let set = glob_set(encoded.iter().map(String::as_str), case_sensitive).ok()?;
-            Some((encoding, set))
+            let encoded = |globs: &[String]| globs.iter().map(|glob| encoding.encode_pattern(glob)).collect::<Vec<_>>();
+            let sets = Sets::new(&encoded(&globs), &encoded(left_out), case_sensitive).ok()?;
+            Some((encoding, sets))
         });
-        Ok(Self::Any { set, unicode })
+        let beginning = |glob: &String| in_case(&beginning(glob), case_sensitive);
+        let beginnings = globs.iter().map(beginning).filter(|names| !names.as_os_str().is_empty()).collect();
+        Ok(Self { matcher: Matcher::Any { sets, unicode }, found: globs, beginnings, case_sensitive })
+    }
+
+    fn enters(&self, link: &Path) -> bool {
+        let link = in_case(link, self.case_sensitive);
+        self.beginnings.iter().any(|names| names.starts_with(&link))
     }
 
     fn matches(&self, relative: &Path) -> bool {
-        match self {
-            Self::Ending(ending) => relative.as_os_str().as_encoded_bytes().ends_with(ending.as_bytes()),
-            Self::Any { set, unicode } => {
-                match unicode.as_ref().and_then(|(encoding, set)| Some((encoding.encode_path(relative)?, set))) {
-                    Some((path, set)) => set.is_match(path),
-                    None => set.is_match(relative),
+        match &self.matcher {
+            Matcher::Ending(ending) => relative.as_os_str().as_encoded_bytes().ends_with(ending.as_bytes()),
+            Matcher::Any { sets, unicode } => {
+                match unicode.as_ref().and_then(|(encoding, sets)| Some((encoding.encode_path(relative)?, sets))) {
+                    Some((path, sets)) => sets.is_match(&path),
+                    None => sets.is_match(relative),
                 }
             }
         }
@@ -177,8 +248,114 @@ fn without_root(pattern: &str) -> Result<&str, GlobError> {
     if pattern.is_empty() || pattern == "." { Err(GlobError::Empty) } else { Ok(pattern) }
 }
 
+/// As it is compared where upper and lower case are one.
+fn in_case(path: &Path, case_sensitive: bool) -> PathBuf {
+    if case_sensitive { path.to_owned() } else { path.to_string_lossy().to_lowercase().into() }
+}
+
+/// The directories that a glob names before its first wildcard.
+fn beginning(glob: &str) -> PathBuf {
+    let names = split_outside(glob, b"/");
+    names[..names.len() - 1].iter().map_while(|name| literal_name(name)).collect()
+}
+
+/// The name that a part of a glob is, without its escapes; `None` where it has wildcards.
+fn literal_name(part: &str) -> Option<String> {
+    let (mut name, mut letters) = (String::new(), part.chars());
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\\' => name.push(letters.next()?),
+            '*' | '?' | '[' | ']' | '{' | '}' => return None,
+            _ => name.push(letter),
+        }
+    }
+    Some(name)
+}
+
+/// Where the files can be that some globs match: a set of directories, by how far each glob has come there.
+#[derive(Clone, Debug)]
+pub struct GlobReach(GlobSet);
+
+impl GlobReach {
+    pub(super) fn of<'g>(globs: impl Iterator<Item = &'g str>, case_sensitive: bool) -> Self {
+        let mut states: Vec<String> = globs.flat_map(states).collect();
+        states.retain(|state| glob_set([state.as_str()], case_sensitive).is_ok());
+        Self(glob_set(states.iter().map(String::as_str), case_sensitive).unwrap_or_default())
+    }
+
+    /// Whether something below the directory `link` can be found that is not found below `target`, which is the same
+    /// directory; `None` where the search does not come to that.
+    pub fn is_more(&self, link: &Path, target: Option<&Path>) -> bool {
+        let at_target = target.map(|target| self.0.matches(target)).unwrap_or_default();
+        self.0.matches(link).iter().any(|state| !at_target.contains(state))
+    }
+}
+
+/// For each directory part of a glob the glob of those directories below which the rest after it has to match.
+fn states(glob: &str) -> Vec<String> {
+    let mut parts = split_outside(glob, b"/");
+    if parts.last() == Some(&"**") {
+        parts.push("*");
+    }
+    let (mut states, mut above) = (Vec::new(), String::new());
+    for (at, part) in parts[..parts.len() - 1].iter().enumerate() {
+        let is_any = *part == "**";
+        let state = match (above.as_str(), is_any) {
+            ("", _) => (*part).to_owned(),
+            (above, true) => format!("{above}{{,/**}}"),
+            (above, false) => format!("{above}/{part}"),
+        };
+        above = if above.is_empty() { (*part).to_owned() } else { format!("{above}/{part}") };
+        // Where `**` comes next, its own state is that of this directory as well.
+        if is_any || parts[at + 1] != "**" || at + 2 == parts.len() {
+            states.push(state);
+        }
+    }
+    states
+}
+
+/// Splits at commas and `|` outside braces and brackets: `*.ts,*.{js,jsx}` is two globs.
+pub fn split_globs(globs: &str) -> Vec<&str> {
+    split_outside(globs, b",|").into_iter().map(str::trim).filter(|part| !part.is_empty()).collect()
+}
+
+/// One pattern of several, in which each stays what it is.
+pub fn join_globs<'g>(globs: impl Iterator<Item = &'g str>) -> String {
+    let whole = |glob: &str| match split_globs(glob).len() {
+        0 | 1 => glob.to_owned(),
+        _ => glob.replace(',', "[,]").replace('|', "[|]"),
+    };
+    globs.map(whole).collect::<Vec<_>>().join(",")
+}
+
+/// Splits at bytes outside braces and brackets, at `|` only outside parentheses.
+fn split_outside<'g>(glob: &'g str, separators: &[u8]) -> Vec<&'g str> {
+    let (mut parts, mut start, mut braces, mut groups) = (Vec::new(), 0, 0_usize, 0_usize);
+    let (mut class, mut escaped) = (false, false);
+    for (at, byte) in glob.bytes().enumerate() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = true,
+            b']' => class = false,
+            _ if class => {}
+            b'[' => class = true,
+            b'{' => braces += 1,
+            b'}' => braces = braces.saturating_sub(1),
+            b'(' => groups += 1,
+            b')' => groups = groups.saturating_sub(1),
+            _ if braces == 0 && separators.contains(&byte) && (byte != b'|' || groups == 0) => {
+                parts.push(&glob[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(&glob[start..]);
+    parts
+}
+
 /// The glob for whole paths: a bare name is one at any depth, a folder means everything below it.
-fn anchored(pattern: &str) -> String {
+pub(super) fn anchored(pattern: &str) -> String {
     match pattern.strip_suffix('/') {
         Some(folder) => format!("{}/**", folder.trim_end_matches('/')),
         None if pattern.contains('/') => pattern.to_owned(),
@@ -224,21 +401,21 @@ pub(super) fn check_bounds(glob: &str) -> Result<(), GlobError> {
         return Err(GlobError::TooLong { length: glob.len(), limit: MAX_GLOB });
     }
     // Braces may hide a component: `{..,a}/x`.
-    if glob.split(['/', '{', '}', ',']).any(|part| part == "..") {
+    if glob.split(['/', '{', '}', ',', '|']).any(|part| part == "..") {
         return Err(GlobError::LeavesRoot);
     }
     Ok(())
 }
 
 /// Characters that mean something in a glob besides themselves.
-const SPECIAL: [char; 7] = ['*', '?', '[', ']', '{', '}', '\\'];
+const SPECIAL: [char; 10] = ['*', '?', '[', ']', '{', '}', '\\', ',', '|', '!'];
 
 /// The glob, and what else it may mean: brackets as brackets in a pattern (`app/[slug]/*.tsx`), and all of it as
 /// a name.
 pub(super) fn interpretations(glob: &str) -> Vec<String> {
     let mut interpretations = vec![glob.to_owned()];
     if glob.contains(['[', ']', '{', '}', '\\']) {
-        for other in [with_brackets(glob), escaped(glob)] {
+        for other in [with_brackets(glob), escape_glob(glob)] {
             if !interpretations.contains(&other) {
                 interpretations.push(other);
             }
@@ -248,7 +425,7 @@ pub(super) fn interpretations(glob: &str) -> Vec<String> {
 }
 
 /// The glob that matches just this text.
-pub(super) fn escaped(text: &str) -> String {
+pub fn escape_glob(text: &str) -> String {
     text.chars().fold(String::with_capacity(text.len() + 8), |mut out, letter| {
         if SPECIAL.contains(&letter) {
             out.push('\\');
@@ -406,7 +583,7 @@ mod tests {
         for (pattern, ending) in [("*.c", true), ("**/*.c", true), ("*c", true), ("**/*.[c]", false), ("*.{c}", false)]
         {
             let glob = NameGlob::compile(pattern, true).unwrap();
-            assert_eq!(matches!(glob.written, Matcher::Ending(_)), ending, "{pattern}");
+            assert_eq!(matches!(glob.written.matcher, Matcher::Ending(_)), ending, "{pattern}");
             let anchored = if pattern.contains('/') { pattern.to_owned() } else { format!("**/{pattern}") };
             let compiled = GlobBuilder::new(&anchored).literal_separator(true).build().unwrap().compile_matcher();
             for path in paths {
@@ -417,9 +594,76 @@ mod tests {
     }
 
     #[test]
+    fn several_globs_are_separated_by_commas_or_bars_and_may_leave_out() {
+        for (pattern, found, others) in [
+            ("*.ts,*.tsx", &["a.ts", "b/c.tsx"][..], &["a.rs"][..]),
+            ("*.ts|*.tsx", &["a.ts", "b/c.tsx"], &["a.rs"]),
+            ("*.{ts,tsx}, src/*.md", &["x/a.tsx", "src/a.md"], &["a.md", "src/x/a.md"]),
+            ("*.ts,!*.test.ts", &["a.ts"], &["a.test.ts", "x/b.test.ts"]),
+            ("!vendor", &["a.ts"], &["vendor", "x/vendor/a.ts"]),
+            ("a,b.txt", &["a", "b.txt", "x/a,b.txt"], &["b"]),
+            ("*.ts|", &["a.ts"], &["|"]),
+            ("*.(ts|tsx)", &["a.(ts|tsx)"], &["a.ts"]),
+            ("[,|].c,x", &[",.c", "x"], &["[.c"]),
+        ] {
+            assert!(found.iter().all(|path| globs(pattern, path)), "{pattern}");
+            assert!(!others.iter().any(|path| globs(pattern, path)), "{pattern}");
+        }
+        let wrong = |pattern: &str| NameGlob::compile(pattern, true).unwrap_err();
+        assert_eq!(wrong(",|"), GlobError::Empty);
+        assert_eq!(wrong("*.ts|../x"), GlobError::LeavesRoot);
+        let joined = join_globs(["*.ts", "a,b.txt", "*.{c,h}"].into_iter());
+        assert_eq!(joined, "*.ts,a[,]b.txt,*.{c,h}");
+        assert!(globs(&joined, "a,b.txt") && !globs(&joined, "b.txt"));
+    }
+
+    #[test]
+    fn a_link_is_entered_where_the_pattern_names_it_before_a_wildcard() {
+        let enters = |pattern: &str, link: &str| NameGlob::compile(pattern, true).unwrap().enters(Path::new(link));
+        for (pattern, link) in [
+            ("cat/foo/**/*.md", "cat/foo"),
+            ("./cat/foo/a.md", "cat"),
+            ("cat/foo/", "cat/foo"),
+            ("*.c,cat/*.md", "cat"),
+            ("app/[slug]/*.tsx", "app/[slug]"),
+        ] {
+            assert!(enters(pattern, link), "{pattern} {link}");
+        }
+        for (pattern, link) in [("cat/foo", "cat/foo"), ("cat/*/a", "cat/foo"), ("**/foo/a", "foo"), ("*.md", "foo")] {
+            assert!(!enters(pattern, link), "{pattern} {link}");
+        }
+        assert!(NameGlob::compile("CAT/x", false).unwrap().enters(Path::new("Cat")));
+    }
+
+    #[test]
+    fn what_is_below_a_link_is_more_where_its_names_count() {
+        let is_more = |pattern: &str, link: &str, target: Option<&str>| {
+            NameGlob::compile(pattern, true).unwrap().reach().is_more(Path::new(link), target.map(Path::new))
+        };
+        for (pattern, link, target, expected) in [
+            ("*.md", "cat/foo", Some("items/foo"), false),
+            ("*.md", "cat/foo", None, true),
+            ("**/*", "cat/foo", Some(""), false),
+            ("cat/**", "cat/foo", Some("items/foo"), true),
+            ("cat/**", "cat/foo", Some("cat/x/foo"), false),
+            ("cat/**/*.md", "cat/foo", Some("cat/x/foo"), false),
+            ("cat/**/*.md", "cat", Some("cat/x"), false),
+            ("cat/*/*.md", "cat/foo", Some("cat/bar"), false),
+            ("cat/*/*.md", "cat/x/foo", None, false),
+            ("src/*.md", "docs/foo", None, false),
+            ("src/*.md", "src/foo", None, false),
+            ("**/bar/*.md", "cat/bar", Some("items/foo"), true),
+            ("**/bar/*.md", "cat/other", Some("items/foo"), false),
+            ("{cat,dog}/**", "dog/foo", Some("items"), true),
+        ] {
+            assert_eq!(is_more(pattern, link, target), expected, "{pattern} {link} {target:?}");
+        }
+    }
+
+    #[test]
     fn only_globs_with_brackets_have_literal_interpretations() {
         assert_eq!(interpretations("src/*.rs"), ["src/*.rs"]);
-        assert_eq!(interpretations("*.{a,b}"), ["*.{a,b}", r"\*.\{a,b\}"]);
+        assert_eq!(interpretations("*.{a,b}"), ["*.{a,b}", r"\*.\{a\,b\}"]);
         assert_eq!(interpretations("[s]/*"), ["[s]/*", r"\[s\]/*", r"\[s\]/\*"]);
         assert_eq!(interpretations("[s]/x"), ["[s]/x", r"\[s\]/x"]);
         assert_eq!(interpretations(r"\[s]/x"), [r"\[s]/x", r"\[s\]/x", r"\\\[s\]/x"]);

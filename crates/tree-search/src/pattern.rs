@@ -149,6 +149,33 @@ impl Pattern {
         self.matcher.is_match(line).unwrap_or(false)
     }
 
+    /// Whether it matches the empty text between any two characters, and so in every line: `a || b`, `x*`.
+    pub fn is_everywhere(&self) -> bool {
+        // Neither at the beginning nor at the end of a line, and beside no word.
+        self.matcher.find_at(b"\x01\x01", 1).ok().flatten().is_some_and(|found| found.end() == 1)
+    }
+
+    /// What else its text may be meant as, where it finds nothing.
+    pub fn other_readings(&self) -> Vec<Reading> {
+        let (text, options) = &*self.source;
+        let compile = |text: &str, literal| {
+            let pattern = Self::compile(text, PatternOptions { literal, ..*options }).ok();
+            pattern.filter(|pattern| !pattern.is_everywhere())
+        };
+        if options.literal {
+            let has_signs = [".*", ".+", "\\", "|", "^", "$", "["].iter().any(|sign| text.contains(sign));
+            let pattern = if has_signs { compile(text, false) } else { None };
+            return pattern.map(Reading::Regex).into_iter().collect();
+        }
+        // What finds its own text in a line would have found it elsewhere.
+        let finds_itself = self.is_in_line(format!(" {text} ").as_bytes());
+        let plain = if finds_itself { None } else { compile(text, true) };
+        let (plainer, signs) = without_basic_escapes(text);
+        let unescaped = if signs.is_empty() { None } else { compile(&plainer, false) };
+        let unescaped = unescaped.map(|pattern| Reading::Unescaped { pattern, text: plainer, signs });
+        plain.map(Reading::PlainText).into_iter().chain(unescaped).collect()
+    }
+
     pub(super) fn multiline(&self) -> bool {
         self.source.1.multiline
     }
@@ -160,6 +187,41 @@ impl Pattern {
         let text = if options.literal { regex_syntax::escape(text) } else { text.clone() };
         parser(*options).parse(&text).ok()
     }
+}
+
+/// What the text of a pattern may be meant as.
+#[derive(Clone, Debug)]
+pub enum Reading {
+    /// Plain text.
+    PlainText(Pattern),
+    /// A regular expression, where it was to be plain text.
+    Regex(Pattern),
+    /// A basic regular expression of `grep`, in which a backslash makes an operator of these signs.
+    Unescaped {
+        /// Without these backslashes.
+        pattern: Pattern,
+        /// Its text.
+        text: String,
+        /// The signs.
+        signs: Vec<char>,
+    },
+}
+
+/// The pattern without the backslashes that a basic regular expression needs before operators, and these operators.
+fn without_basic_escapes(pattern: &str) -> (String, Vec<char>) {
+    let (mut text, mut signs, mut letters) = (String::new(), Vec::new(), pattern.chars());
+    while let Some(letter) = letters.next() {
+        match (letter, if letter == '\\' { letters.next() } else { None }) {
+            ('\\', Some(sign @ ('|' | '(' | ')' | '{' | '}' | '+' | '?'))) => {
+                text.push(sign);
+                if !signs.contains(&sign) {
+                    signs.push(sign);
+                }
+            }
+            (letter, next) => text.extend([letter].into_iter().chain(next)),
+        }
+    }
+    (text, signs)
 }
 
 fn parser(options: PatternOptions) -> regex_syntax::Parser {
@@ -527,6 +589,52 @@ mod tests {
             compile("abcd", PatternLimits { regex: 3, ..default }).unwrap_err(),
             PatternError::TooLong { length: 4, limit: 3 }
         );
+    }
+
+    #[test]
+    fn pattern_that_matches_the_empty_text_is_everywhere() {
+        let is = |text: &str| Pattern::compile(text, PatternOptions::default()).unwrap().is_everywhere();
+        for text in ["a || b", "x*", "(foo)?", "|a", "a|", "a{0,3}", "a || b$"] {
+            assert!(is(text), "{text}");
+        }
+        for text in ["a|b", "^", "$", "^$", ".*", "^.*$", r"\b", "x+", r"\|\|"] {
+            assert!(!is(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn other_readings_are_those_that_may_find_something() {
+        let shown = |text: &str, literal| {
+            let pattern = Pattern::compile(text, PatternOptions { literal, ..Default::default() }).unwrap();
+            let shown = |reading| match reading {
+                Reading::PlainText(_) => "plain".to_owned(),
+                Reading::Regex(_) => "regex".to_owned(),
+                Reading::Unescaped { text, .. } => text,
+            };
+            pattern.other_readings().into_iter().map(shown).collect::<Vec<_>>().join(" ")
+        };
+        for (text, expected) in [
+            ("foo(bar)", "plain"),
+            ("arr[0]", "plain"),
+            ("status?.message", "plain"),
+            ("\"$5\"", "plain"),
+            ("end$", "plain"),
+            ("^start", "plain"),
+            ("$VAR", "plain"),
+            ("C++", ""),
+            ("foo", ""),
+            ("a.b", ""),
+            (r"\bfoo", "plain"),
+            (r"alpha\|beta", "plain alpha|beta"),
+            (r"\(a\|b\)\+", "plain (a|b)+"),
+            (r"\| a \|", "plain"),
+            (r"foo\.bar", "plain"),
+        ] {
+            assert_eq!(shown(text, false), expected, "{text}");
+        }
+        for (text, expected) in [("foo.*bar", "regex"), ("a|b", "regex"), ("foo(bar)", ""), ("a || b", "")] {
+            assert_eq!(shown(text, true), expected, "{text}");
+        }
     }
 
     #[test]

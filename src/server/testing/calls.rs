@@ -152,6 +152,16 @@ async fn call_that_ignores_its_deadline_is_abandoned_and_keeps_its_permit() {
 }
 
 #[tokio::test]
+async fn call_whose_pattern_is_compiled_beyond_its_deadline_does_not_blame_the_file_system() {
+    let mut wire = with(ServerOptions { deadline: Duration::from_millis(50), ..ServerOptions::default() }).await;
+    let call = json!({ "name": "stubborn", "arguments": { "text": "compiles too long", "millis": FOREVER } });
+    let answer = wire.ask(1, "tools/call", call).await;
+    assert_eq!(error_kind(&answer), "timed_out");
+    assert!(text(&answer).contains("reached while the pattern was compiled; nothing was searched"), "{answer}");
+    release("compiles too long");
+}
+
+#[tokio::test]
 async fn commit_beyond_its_deadline_is_answered_with_its_result() {
     // On a machine that has other work the commit may not begin within the first of these.
     for deadline in [50, 1_000, 10_000] {

@@ -81,6 +81,7 @@ const fn spec(name: &'static str, heavy: bool) -> Spec {
         description: "A tool for tests.",
         group: Group::Core,
         aliases: &[],
+        globs: &[],
         read_only: true,
         destructive: false,
         idempotent: true,
@@ -170,8 +171,11 @@ fn wait(args: &Args) {
 
 tool!(
     /// Takes its time, and never checks whether to stop.
-    Stubborn, "stubborn", true, |_cx, args| {
-        wait(&args);
+    Stubborn, "stubborn", true, |cx, args| {
+        match args.text.as_deref() {
+            Some(text) if text.starts_with("compiles") => cx.stop.while_computing(|| wait(&args)),
+            _ => wait(&args),
+        }
         Ok(Plan::Answer(Answer::text("done at last", &json!({}))))
     }
 );

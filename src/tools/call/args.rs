@@ -4,9 +4,12 @@
 //! means the default, and an unknown name is refused with the nearest known one. Nothing is ignored
 //! silently.
 
+use std::sync::LazyLock;
+
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::{Map, Number, Value};
 use text_file::{EncodingLabel, nearest_name::did_you_mean, shorten};
+use tree_search::join_globs;
 
 use super::{
     error::ToolError,
@@ -149,6 +152,11 @@ fn read(name: &str, value: Value, property: &Map<String, Value>, spec: &Spec) ->
         Some("boolean") => Value::Bool(lenient_bool(&value).ok_or_else(|| wrong("true or false", &value))?),
         Some("string") => {
             let text = match value {
+                Value::Array(_) | Value::String(_) if spec.globs.contains(&name) && is_list(&value) => {
+                    let parts = list(name, value, &LIST_OF_TEXTS, spec)?;
+                    let parts = parts.as_array().into_iter().flatten().filter_map(Value::as_str);
+                    join_globs(parts)
+                }
                 Value::String(text) => text,
                 // A number or truth value where text is asked for: `pattern: 404`.
                 Value::Number(number) => number.to_string(),
@@ -159,6 +167,16 @@ fn read(name: &str, value: Value, property: &Map<String, Value>, spec: &Spec) ->
         }
         _ => value,
     }))
+}
+
+/// The schema of a list of which the items are texts.
+static LIST_OF_TEXTS: LazyLock<Map<String, Value>> =
+    LazyLock::new(|| Map::from_iter([("items".to_owned(), serde_json::json!({ "type": "string" }))]));
+
+/// Whether it is a list, also one that is sent as JSON text.
+fn is_list(value: &Value) -> bool {
+    let is_json = |text: &str| text.trim_start().starts_with('[') && serde_json::from_str::<Vec<String>>(text).is_ok();
+    value.is_array() || value.as_str().is_some_and(is_json)
 }
 
 fn list(name: &str, value: Value, property: &Map<String, Value>, spec: &Spec) -> Result<Value, ToolError> {

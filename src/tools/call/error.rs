@@ -3,7 +3,7 @@
 //! The wording avoids what clients classify by substring ("timeout", "connection", bare status
 //! numbers, "not configured", "disabled"), and its point is in the first 480 characters.
 
-use std::fmt;
+use std::{fmt, time::Duration};
 
 use confined_fs::{
     AccessError, AccessErrorKind, Limit, PathError, RootGone, Workspace, WorkspacePath, escape_controls,
@@ -102,6 +102,14 @@ impl ToolError {
     /// The client cancelled the call; worded the same wherever it is noticed.
     pub fn cancelled() -> Self {
         Self::new(Kind::Cancelled, "the call was cancelled").hint("call again if it is still wanted")
+    }
+
+    /// The time was up before anything was searched.
+    pub fn compiled_too_long(limit: Duration) -> Self {
+        let sentence =
+            format!("the time limit of {limit:.0?} was reached while the pattern was compiled; nothing was searched");
+        Self::new(Kind::TimedOut, sentence)
+            .hint("use a simpler pattern: smaller repetition counts, fewer alternatives, or literal=true")
     }
 
     /// An attempt that must not block would have to. Nobody reads this: the call is planned again where it may.

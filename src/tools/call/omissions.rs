@@ -9,7 +9,7 @@ use confined_fs::{
 use schemars::JsonSchema;
 use serde::Serialize;
 use text_file::exact_size;
-use tree_search::{Scope, Skipped, SkippedPaths, Tally};
+use tree_search::{LinksNotFollowed, Scope, Skipped, SkippedPaths, Tally};
 
 use super::{answer::count, context::CallContext, fence::fence};
 
@@ -145,6 +145,24 @@ pub(crate) fn limit_notes(tally: &Tally, limits_hit: &LimitsHit) -> Vec<String> 
 pub(crate) fn worktrees_note(n: usize, done: &str) -> Option<String> {
     let which = if n == 1 { "it" } else { "one" };
     (n > 0).then(|| format!("({} below not {done}; pass {which} as path)", count(n, "worktree")))
+}
+
+/// `1 link not followed: cat/foo -> items/foo; pass it as path`: the first ones by their names, the others as a number.
+pub(crate) fn links_note(links: &LinksNotFollowed) -> Option<String> {
+    let (mut named, mut bytes) = (Vec::new(), 0);
+    for (link, target) in &links.named {
+        let link = format!("{link} -> {target}");
+        bytes += link.len();
+        named.extend((bytes <= NAMED_BYTES).then_some(link));
+    }
+    let shown = if named.is_empty() { String::new() } else { format!(": {}", named.join(", ")) };
+    let more = match links.count - named.len() {
+        more if more > 0 && !named.is_empty() => format!(" and {more} more"),
+        _ => String::new(),
+    };
+    let (least, which) = (if links.more { "at least " } else { "" }, if links.count == 1 { "it" } else { "one" });
+    (links.count > 0)
+        .then(|| format!("{least}{} not followed{shown}{more}; pass {which} as path", count(links.count, "link")))
 }
 
 /// Results in what the ignore rules leave out.

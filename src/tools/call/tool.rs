@@ -30,6 +30,8 @@ pub struct Spec {
     pub group: Group,
     /// Spellings of arguments that models bring from other tools; kept out of the schema.
     pub aliases: &'static [&'static [Alias]],
+    /// Arguments that take several globs, also as a list.
+    pub globs: &'static [&'static str],
     /// Whether it changes nothing.
     pub read_only: bool,
     /// Whether it may destroy something that was there.
@@ -50,6 +52,7 @@ impl Spec {
         description: "",
         group: Group::Core,
         aliases: &[],
+        globs: &[],
         read_only: true,
         destructive: false,
         idempotent: true,

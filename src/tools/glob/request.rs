@@ -1,7 +1,7 @@
 //! The arguments of `glob`, checked and compiled, with the errors for those that cannot be used; its walk, and the look at
 //! what the ignore rules leave out.
 
-use std::{mem, ops::ControlFlow, path::Path};
+use std::{cell::LazyCell, mem, ops::ControlFlow, path::Path};
 
 use confined_fs::{
     FileKind, Ignored, IgnoredEntries, LookAlikes, WalkOptions, WalkReport, Workspace, WorkspacePath,
@@ -11,7 +11,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use text_file::{backslash_note, shorten, with_slashes};
 use tree_search::{
-    GlobError, NameGlob, NewestNames, PathSource, Scope, SearchEntry, literal_prefix, walk_ignored_entries,
+    GlobError, LinksNotFollowed, MetLinks, NameGlob, NewestNames, PathSource, Scope, SearchEntry, Visit, escape_glob,
+    join_globs, literal_prefix, split_globs, walk_ignored_entries,
 };
 
 use crate::tools::{
@@ -45,19 +46,26 @@ impl GlobRequest {
         let given = args.path.as_deref().filter(|path| !path.trim().is_empty());
         let mut scope = cx.scope(given, ExistingKind::DirectoryOrFile)?;
         let given_pattern = with_slashes(&args.pattern);
-        let (mut pattern, mut is_direct) = (&*given_pattern, false);
-        if let Some((below, rest)) = below_prefix(workspace, given.is_some().then_some(&scope), pattern)? {
-            (scope, pattern) = (below, &rest[1..]);
+        let (mut pattern, mut is_direct) = (given_pattern.into_owned(), false);
+        let base = given.is_some().then_some(&scope);
+        if split_globs(&pattern).len() > 1 && !scope.holds(workspace, &pattern) {
+            if let Some((below, rest)) = below_prefixes(workspace, base, &pattern)? {
+                (scope, pattern) = (below, rest);
+            }
+        } else if let Some((below, rest)) = below_prefix(workspace, base, &pattern)? {
+            (scope, pattern) = (below, rest[1..].to_owned());
             is_direct = !pattern.contains('/') && pattern != "**";
         }
         let case_sensitive = args.case_sensitive.unwrap_or(true);
-        let glob = NameGlob::compile(pattern, case_sensitive)
-            .or_else(|error| match error {
-                // A file may be called `un{closed.txt`, which is found by its name as any other.
-                GlobError::Syntax(_) if scope.holds(workspace, pattern) => NameGlob::literal(pattern, case_sensitive),
-                _ => Err(error),
-            })
-            .map_err(|error| glob_error(&args.pattern, &error))?;
+        // A file may be called `un{closed.txt` or `a,b.txt`, which is found by its name as any other.
+        let is_name = || scope.holds(workspace, &pattern);
+        let several = pattern.starts_with('!') || split_globs(&pattern).len() > 1;
+        let glob = match NameGlob::compile(&pattern, case_sensitive) {
+            Ok(_) if several && is_name() => NameGlob::literal(&pattern, case_sensitive),
+            Err(GlobError::Syntax(_)) if is_name() => NameGlob::literal(&pattern, case_sensitive),
+            compiled => compiled,
+        };
+        let glob = glob.map_err(|error| glob_error(&args.pattern, &error))?;
         if let Some(file) = scope.file() {
             return Err(ToolError::invalid(format!("{file} is not a directory"))
                 .hint("pass the directory to search in as path; read shows a file"));
@@ -65,7 +73,7 @@ impl GlobRequest {
         let take = paging::max_results(args.max_results, DEFAULT_RESULTS, MAX_RESULTS);
         Ok(Self {
             glob,
-            pattern: pattern.to_owned(),
+            pattern,
             is_direct,
             scope,
             skip: paging::offset(args.offset)?,
@@ -121,6 +129,40 @@ pub(in crate::tools) fn below_prefix<'a>(
     Ok(Some((scope, rest)))
 }
 
+/// As [`below_prefix`], of several patterns: where one begins at a place of the workspace, all are below one root, or below
+/// `given`, and each is relative to that.
+fn below_prefixes(
+    workspace: &Workspace,
+    given: Option<&Scope>,
+    patterns: &str,
+) -> Result<Option<(Scope, String)>, ToolError> {
+    let (mut base, mut relative) = (given.and_then(|scope| scope.starts().first().cloned()), Vec::new());
+    let parts = split_globs(patterns);
+    for part in &parts {
+        let (not, plain) = part.split_at(part.len() - part.trim_start_matches('!').len());
+        let Some((below, rest)) = below_prefix(workspace, given, plain)? else { continue };
+        let Some(start) = below.starts().first() else { continue };
+        let base = base.get_or_insert_with(|| workspace.root_path(start.root()));
+        if !start.is_in(base) {
+            return Err(ToolError::invalid(format!("the pattern {plain:?} is not below {base}, as another one is"))
+                .hint("match patterns of several roots one call each"));
+        }
+        let above = start.relative_to(base).to_string_lossy();
+        relative.push(format!("{not}{}{rest}", escape_glob(&with_slashes(&above))));
+    }
+    match base.filter(|_| !relative.is_empty()) {
+        None => Ok(None),
+        Some(_) if relative.len() < parts.len() => Err(ToolError::invalid(format!(
+            "of the patterns {patterns:?} some name a place of the workspace and some do not"
+        ))
+        .hint("give all of them relative to path")),
+        Some(base) => {
+            let scope = Scope::at(workspace, &base).map_err(|error| ToolError::access(workspace, error))?;
+            Ok(Some((scope, join_globs(relative.iter().map(String::as_str)))))
+        }
+    }
+}
+
 fn glob_error(pattern: &str, error: &GlobError) -> ToolError {
     let shown = shorten(pattern, 80);
     let hint = match error {
@@ -138,7 +180,7 @@ fn glob_error(pattern: &str, error: &GlobError) -> ToolError {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Args {
-    /// Glob on the path relative to `path`: "**/*.rs", "src/*.{ts,tsx}". Without a slash it matches names at any depth.
+    /// Glob relative to `path`: "**/*.rs", "src/*.{ts,tsx}", several by commas. Without a slash: at any depth.
     pub(super) pattern: String,
     /// Directory to search. Default: the root, or all roots.
     pub(super) path: Option<String>,
@@ -187,6 +229,9 @@ pub(super) struct GlobHits {
     pub(super) stopped: Option<StopReason>,
     pub(super) walk: WalkReport,
     pub(super) source: PathSource,
+    /// Links that were met and not entered, and those of them that lead to what was not searched.
+    pub(super) links: MetLinks,
+    pub(super) not_followed: LinksNotFollowed,
     /// The names that were met on the disk, as long as none matched.
     pub(super) seen: SeenNames,
     /// Matches in ignored folders, which are not shown.
@@ -195,7 +240,109 @@ pub(super) struct GlobHits {
     pub(super) nearest: Vec<(WorkspacePath, bool)>,
 }
 
+/// One pass over the names below the starts.
+struct GlobWalk<'w> {
+    request: &'w GlobRequest,
+    cx: &'w CallContext,
+    stop: &'w StopSignal,
+    options: WalkOptions,
+    /// The start, and its number.
+    start: (usize, &'w WorkspacePath),
+    /// Nothing but the number of matches is wanted.
+    is_counting: bool,
+    looks_again: bool,
+    newest: NewestNames,
+    found: GlobHits,
+}
+
+impl Visit for GlobWalk<'_> {
+    fn visit(&mut self, entry: SearchEntry<'_>) -> ControlFlow<()> {
+        self.found.visited += 1;
+        let visited = self.found.visited;
+        if visited.is_multiple_of(CHECK_EVERY) {
+            self.found.stopped = self.stop.stopped();
+            if self.found.stopped.is_some() {
+                return ControlFlow::Break(());
+            }
+            if visited % REPORT_EVERY < CHECK_EVERY && !self.is_counting {
+                self.cx.report(visited as u64, None, format!("looked at {visited} names"));
+            }
+        }
+        let (request, workspace) = (self.request, &self.cx.workspace);
+        let relative = entry.relative_to(self.start.1);
+        let is_deeper = request.is_direct && relative.parent().is_some_and(|above| above != Path::new(""));
+        let is_match = !is_deeper && request.glob.matches(relative);
+        let (mut kind, mut enters, is_walked) = (entry.kind(), None, matches!(entry, SearchEntry::Walked(_)));
+        let is_link = kind == FileKind::Symlink;
+        // Of a listed name that is of no interest no path is made to ask for that.
+        let is_asked = is_match || is_link || self.looks_again && is_walked;
+        let is_elsewhere = is_asked && request.scope.belongs_to_other_start(workspace, &entry);
+        if is_link && !is_elsewhere {
+            enters = request.glob.enters(relative).then(|| entry.path().clone());
+            let target = if is_match || enters.is_some() { workspace.link_target(entry.path()) } else { None };
+            kind = target.map_or(kind, |(_, kind)| kind);
+            if kind != FileKind::File && enters.is_none() && !self.is_counting {
+                self.found.links.push(entry.path());
+            }
+        }
+        if is_match && !is_elsewhere && matches!(kind, FileKind::Directory | FileKind::File) {
+            self.take(entry, kind == FileKind::Directory)?;
+        } else if self.looks_again && is_walked && !is_link {
+            self.found.seen.push(self.start.0, (!is_elsewhere).then_some((entry.kind(), relative)));
+        }
+        match enters.filter(|_| kind == FileKind::Directory) {
+            Some(link) => self.enter(&link),
+            None => ControlFlow::Continue(()),
+        }
+    }
+}
+
+impl GlobWalk<'_> {
+    /// Takes in a name that matches.
+    fn take(&mut self, entry: SearchEntry<'_>, is_directory: bool) -> ControlFlow<()> {
+        let (request, found) = (self.request, &mut self.found);
+        // Names near the pattern are offered only where nothing matches it.
+        if mem::take(&mut self.looks_again) {
+            found.seen.forget();
+        }
+        if is_directory && request.args.include_dirs != Some(true) {
+            found.directories += 1;
+            return ControlFlow::Continue(());
+        }
+        found.total += 1;
+        if self.is_counting {
+            return ControlFlow::Continue(());
+        }
+        if request.is_newest() {
+            self.newest.push(entry, is_directory);
+        } else if found.total > request.skip + request.take {
+            found.capped = true;
+            return ControlFlow::Break(());
+        } else {
+            found.paths.push((entry.into_path(), is_directory));
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Walks the directory that a link leads to, by the names below the link.
+    fn enter(&mut self, link: &WorkspacePath) -> ControlFlow<()> {
+        let ignored = if self.is_counting { Ignored::Include } else { self.options.ignored };
+        let options = WalkOptions { ignored, ..self.options.clone() };
+        let workspace = &self.cx.workspace;
+        // One that is gone meanwhile, or may not be listed, is as a directory of which that is so.
+        match workspace.walk(link, &options, &mut |entry| self.visit(SearchEntry::Walked(entry))) {
+            Ok(report) => self.found.walk.add(report),
+            Err(_) => self.found.walk.add_unreadable(link.clone()),
+        }
+        if self.found.walk.stopped { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+}
+
 impl GlobRequest {
+    fn is_newest(&self) -> bool {
+        self.args.sort != Some(Sort::Path)
+    }
+
     /// Walks; or looks through what an earlier walk left out.
     pub(super) fn walk(
         &self,
@@ -204,76 +351,61 @@ impl GlobRequest {
         stop: &StopSignal,
         entries: Option<&IgnoredEntries>,
     ) -> Result<GlobHits, ToolError> {
-        let mut found = GlobHits::default();
-        let (counting, is_newest) = (ignored == Ignored::Only, self.args.sort != Some(Sort::Path));
-        let wanted = self.skip + self.take;
-        let mut looks_again = !counting;
-        let mut newest = NewestNames::new(if counting { 0 } else { wanted }, cx.settings.search_threads());
-        let options = WalkOptions { ignored, max_depth: None, directories: true, symlinks: false };
-        for (number, start) in self.scope.starts().iter().enumerate() {
-            let mut visit = |entry: SearchEntry<'_>| {
-                found.visited += 1;
-                if found.visited % CHECK_EVERY == 0 {
-                    found.stopped = stop.stopped();
-                    if found.stopped.is_some() {
-                        return ControlFlow::Break(());
-                    }
-                    if found.visited % REPORT_EVERY < CHECK_EVERY && !counting {
-                        cx.report(found.visited as u64, None, format!("looked at {} names", found.visited));
-                    }
-                }
-                let directory = entry.kind() == FileKind::Directory;
-                let relative = entry.relative_to(start);
-                let is_deeper = self.is_direct && relative.parent().is_some_and(|above| above != Path::new(""));
-                let is_match =
-                    (directory || entry.kind() == FileKind::File) && !is_deeper && self.glob.matches(relative);
-                if !is_match || self.scope.belongs_to_other_start(&cx.workspace, &entry) {
-                    if looks_again && matches!(entry, SearchEntry::Walked(_)) {
-                        let is_elsewhere = self.scope.belongs_to_other_start(&cx.workspace, &entry);
-                        found.seen.push(number, (!is_elsewhere).then_some((entry.kind(), relative)));
-                    }
-                    return ControlFlow::Continue(());
-                }
-                // Names near the pattern are offered only where nothing matches it.
-                if mem::take(&mut looks_again) {
-                    found.seen.forget();
-                }
-                if directory && self.args.include_dirs != Some(true) {
-                    found.directories += 1;
-                    return ControlFlow::Continue(());
-                }
-                found.total += 1;
-                if is_newest && !counting {
-                    newest.push(entry, directory);
-                } else if !counting && found.total > wanted {
-                    found.capped = true;
-                    return ControlFlow::Break(());
-                } else if !counting {
-                    found.paths.push((entry.into_path(), directory));
-                }
-                ControlFlow::Continue(())
-            };
+        let is_counting = ignored == Ignored::Only;
+        let options = WalkOptions { ignored, max_depth: None, directories: true, symlinks: true };
+        let wanted = if is_counting { 0 } else { self.skip + self.take };
+        let Some(first) = self.scope.starts().first() else { return Ok(GlobHits::default()) };
+        let mut walk = GlobWalk {
+            request: self,
+            cx,
+            stop,
+            options: options.clone(),
+            start: (0, first),
+            is_counting,
+            looks_again: !is_counting,
+            newest: NewestNames::new(wanted, cx.settings.search_threads()),
+            found: GlobHits::default(),
+        };
+        for start in self.scope.starts().iter().enumerate() {
+            walk.start = start;
             let walked = match entries.and_then(IgnoredEntries::all) {
                 Some(entries) => {
-                    Ok((walk_ignored_entries(&cx.workspace, start, entries, &options, &mut visit), PathSource::Walk))
+                    Ok((walk_ignored_entries(&cx.workspace, start.1, entries, &options, &mut walk), PathSource::Walk))
                 }
-                None => cx.path_index.walk(&cx.workspace, start, &options, &mut visit),
+                None => cx.path_index.walk(&cx.workspace, start.1, &options, &mut walk),
             };
             let (report, source) = walked.map_err(|error| ToolError::access(&cx.workspace, error))?;
             if source == PathSource::Index {
                 // Met again as fast.
-                found.seen.forget();
+                walk.found.seen.forget();
             }
-            found.source = source;
-            found.walk.add(report);
-            if found.walk.stopped {
+            walk.found.source = source;
+            walk.found.walk.add(report);
+            if walk.found.walk.stopped {
                 break;
             }
         }
-        if is_newest && !counting {
+        let GlobWalk { newest, mut found, .. } = walk;
+        if self.is_newest() && !is_counting {
             found.paths = newest.into_sorted().collect();
         }
         Ok(found)
+    }
+
+    /// The links that were met and lead to what was not searched.
+    pub(super) fn links(&self, cx: &CallContext, found: &GlobHits) -> LinksNotFollowed {
+        if self.is_direct || found.capped || found.stopped.is_some() {
+            return LinksNotFollowed::default();
+        }
+        let reach = LazyCell::new(|| self.glob.reach());
+        found.links.not_followed(
+            &cx.workspace,
+            &self.scope,
+            (self.ignored(), found.total > 0),
+            &cx.stop,
+            // A link to a file is a name.
+            &mut |kind, link, target| kind == FileKind::Directory && reach.is_more(link, target),
+        )
     }
 
     /// Counts what ignored folders hold, for a moment, after a walk that left them out.

@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_with::skip_serializing_none;
 use text_file::backslash_note;
-use tree_search::{ContentHits, FileHits, HitLine, PathSource, Scope, Skipped};
+use tree_search::{ContentHits, FileHits, HitLine, LinksNotFollowed, PathSource, Scope, Skipped};
 
 use crate::tools::{
     Answer, AnswerBudget, CallContext, MAX_SEARCH_FILE_SIZE,
@@ -35,6 +35,9 @@ pub(super) struct GrepReport<'a> {
     /// Files whose definitions could not be looked up.
     pub(super) unscoped: usize,
     pub(super) hidden: Option<InIgnored>,
+    pub(super) not_followed: LinksNotFollowed,
+    /// What the pattern may be meant as.
+    pub(super) pattern_notes: Vec<String>,
     /// Of the only file.
     pub(super) rev: Option<Revision>,
 }
@@ -84,6 +87,7 @@ impl GrepReport<'_> {
         let next_offset = (truncated && page.shown > 0).then_some(self.request.skip + page.shown);
         let limits = self.limit_notes(&page, truncated);
         let mut notes = limits.clone();
+        notes.extend(self.pattern_notes.iter().cloned());
         notes.extend(page.less_context.map(|lines| self.less_context_note(lines)));
         notes.extend(self.unscoped_note());
         let unusual = UnusualFiles::of(&cx.workspace, self.found, &page);
@@ -93,6 +97,7 @@ impl GrepReport<'_> {
         notes.extend(self.request.args.glob.as_deref().and_then(backslash_note).filter(|_| self.results() == 0));
         notes.extend(self.hidden.map(InIgnored::note));
         notes.extend(omissions::worktrees_note(self.found.walk.worktrees, "searched"));
+        notes.extend(omissions::links_note(&self.not_followed));
         let (searched, next) = (self.found.tally.searched, "narrow the path or add a glob filter");
         notes.extend(stopped_note(&cx.stop, self.found.stopped, searched, "file", next));
         let skipped_paths = skipped.named(&self.found.skipped, &self.found.walk);
@@ -117,6 +122,7 @@ impl GrepReport<'_> {
             skipped,
             skipped_paths,
             worktrees: self.found.walk.worktrees,
+            links_not_followed: self.not_followed.count,
             not_utf8,
             ignored: self.hidden,
             source: self.found.source,
@@ -125,8 +131,8 @@ impl GrepReport<'_> {
         };
         let header = headed(self.header(page.shown, next_offset), &limits);
         let shown = || page.files.iter().map(|(at, _)| &self.found.files[*at].1);
-        let is_untrusted =
-            is_untrusted_scope(cx, self.scope) || shown().any(|hits| cx.workspace.is_untrusted(&hits.real));
+        let mut named = shown().map(|hits| &hits.real).chain(self.not_followed.named.iter().map(|(_, target)| target));
+        let is_untrusted = is_untrusted_scope(cx, self.scope) || named.any(|path| cx.workspace.is_untrusted(path));
         let text = listed(is_untrusted, header, &page.text, &notes[limits.len()..]);
         let mode = self.request.mode;
         let results = || self.file_results(page, unusual);
@@ -534,6 +540,9 @@ pub(crate) struct GrepFacts {
     /// Linked worktrees of git that were not searched.
     #[serde(skip_serializing_if = "is_zero")]
     pub(super) worktrees: usize,
+    /// Links that lead to what was not searched.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub(super) links_not_followed: usize,
     /// Files without a match that are not UTF-8, where the pattern has characters beyond ASCII.
     pub(super) not_utf8: Option<usize>,
     /// What ignored files hold.

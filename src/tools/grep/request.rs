@@ -3,19 +3,25 @@
 //!
 //! Definitions, then prototypes, are one list, in pages that go from the one to the other.
 
+use std::cell::LazyCell;
+use std::mem;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use confined_fs::{Ignored, IgnoredEntries, stop::StopSignal};
+use confined_fs::{
+    FileKind, Ignored, IgnoredEntries,
+    stop::{StopReason, StopSignal},
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use text_file::{nearest_name::did_you_mean, with_slashes};
+use text_file::{nearest_name::did_you_mean, shorten, with_slashes};
 use tree_search::{
-    ContentHits, FileFilter, FilterError, GlobError, Keep, Pattern, PatternError, PatternOptions, Query, Scope,
-    SearchMode, SearchProgress, search,
+    ContentHits, FileFilter, FilterError, GlobError, Keep, LinksNotFollowed, Pattern, PatternError, PatternOptions,
+    Query, Reading, Scope, SearchMode, SearchProgress, search, split_globs,
 };
 
 use crate::tools::{
     CallContext, ExistingKind, MAX_SEARCH_FILE_SIZE, ToolError,
+    answer::count,
     omissions::{self, InIgnored},
     paging,
 };
@@ -57,20 +63,25 @@ impl GrepRequest {
                 ToolError::invalid("the pattern is empty").hint("give the text to search for; to list files, use glob")
             );
         }
-        let pattern = Pattern::compile(&args.pattern, options).map_err(|error| pattern_error(error, options))?;
+        let had_time = cx.stop.stopped().is_none();
+        let pattern = cx.stop.while_computing(|| Pattern::compile(&args.pattern, options));
+        let pattern = pattern.map_err(|error| pattern_error(error, options))?;
+        if had_time && cx.stop.stopped() == Some(StopReason::Deadline) {
+            return Err(ToolError::compiled_too_long(cx.stop.limit()));
+        }
         let kind = args.kind.as_deref();
         let glob = args.glob.as_deref().map(with_slashes);
-        let filter = FileFilter::new(glob.as_deref(), kind).or_else(|error| {
-            let scope = || cx.scope(args.path.as_deref(), ExistingKind::FileOrDirectory);
-            let is_name = |glob: &str| scope().is_ok_and(|scope| scope.holds(&cx.workspace, glob));
-            match (&error, &glob) {
-                // A file may be called `we[ird.txt`: no glob, but a name to search in.
-                (FilterError::Glob { error: GlobError::Syntax(_), .. }, Some(glob)) if is_name(glob) => {
-                    FileFilter::literal(glob, kind)
-                }
-                _ => Err(error),
+        let scope = || cx.scope(args.path.as_deref(), ExistingKind::FileOrDirectory);
+        let is_name = |glob: &str| scope().is_ok_and(|scope| scope.holds(&cx.workspace, glob));
+        let is_several = |glob: &str| glob.starts_with('!') || split_globs(glob).len() > 1;
+        let filter = match (FileFilter::new(glob.as_deref(), kind), &glob) {
+            // A file may be called `we[ird.txt` or `a,b.txt`: no glob, but a name to search in.
+            (Err(FilterError::Glob { error: GlobError::Syntax(_), .. }), Some(glob)) if is_name(glob) => {
+                FileFilter::literal(glob, kind)
             }
-        });
+            (Ok(_), Some(glob)) if is_several(glob) && is_name(glob) => FileFilter::literal(glob, kind),
+            (filter, _) => filter,
+        };
         let filter = filter.map_err(filter_error)?;
         let mode = args.output_mode.unwrap_or(OutputMode::Content);
         if args.sort == Some(Sort::Modified) && mode.is_of_lines() {
@@ -341,7 +352,69 @@ impl GrepRequest {
     }
 }
 
+/// Characters of the pattern that a note repeats.
+const SHOWN_PATTERN: usize = 80;
+
 impl GrepRequest {
+    /// The links that were met and lead to what was not searched.
+    pub(super) fn links(&self, cx: &CallContext, scope: &Scope, found: &ContentHits) -> LinksNotFollowed {
+        if found.capped || found.stopped.is_some() || self.skip > 0 {
+            return LinksNotFollowed::default();
+        }
+        let (reach, mut filter) = (LazyCell::new(|| self.filter.reach()), self.filter.clone());
+        let ignored = if self.args.no_ignore == Some(true) { Ignored::Include } else { Ignored::Skip };
+        let search = (ignored, found.matches > 0);
+        found.links.not_followed(&cx.workspace, scope, search, &cx.stop, &mut |kind, link, target| match kind {
+            FileKind::Directory => reach.is_more(link, target) && !filter.excludes(link),
+            FileKind::File => filter.admits(link) && !target.is_some_and(|target| filter.admits(target)),
+            FileKind::Symlink | FileKind::Other => false,
+        })
+    }
+
+    /// What a pattern that found nothing finds when it is read otherwise; what one that is in every line matches.
+    pub(super) fn pattern_notes(&mut self, cx: &CallContext, scope: &Scope, found: &ContentHits) -> Vec<String> {
+        if self.pattern.is_everywhere() {
+            let note =
+                "the pattern matches the empty text, so it is in every line; literal=true searches for it as it is";
+            return vec![note.to_owned()];
+        }
+        if found.matching_files > 0 || !found.complete() || self.mode == OutputMode::FilesWithoutMatch {
+            return Vec::new();
+        }
+        let readings = cx.stop.while_computing(|| self.pattern.other_readings());
+        readings.into_iter().filter_map(|reading| self.reading_note(cx, scope, reading)).collect()
+    }
+
+    /// Whether there is what the pattern may be meant as.
+    fn reading_note(&mut self, cx: &CallContext, scope: &Scope, reading: Reading) -> Option<String> {
+        let (Reading::PlainText(pattern) | Reading::Regex(pattern) | Reading::Unescaped { pattern, .. }) = &reading;
+        let (own, names) = (mem::replace(&mut self.pattern, pattern.clone()), self.names.take());
+        let counted = self.search(cx, scope, &cx.stop, (SearchMode::Counts, Keep::Nothing), None);
+        (self.pattern, self.names) = (own, names);
+        // The answer is complete without it, so an error here is none of the call.
+        let counted = counted.ok()?;
+        let lines = match (counted.matches, counted.stopped) {
+            (0, Some(_)) => return None,
+            (lines, Some(_)) => format!("at least {}", count(lines, "line")),
+            (lines, None) => count(lines, "line"),
+        };
+        let (have, match_it) = if counted.matches == 1 { ("has", "matches") } else { ("have", "match") };
+        match reading {
+            Reading::Unescaped { text, signs, .. } if counted.matches > 0 || signs.contains(&'|') => {
+                let (need, text) = (if signs.len() == 1 { "needs" } else { "need" }, shorten(&text, SHOWN_PATTERN));
+                let signs: Vec<String> = signs.iter().map(char::to_string).collect();
+                Some(format!("{} {need} no backslash: {lines} {match_it} {text}", signs.join(" ")))
+            }
+            Reading::PlainText(_) if counted.matches > 0 => {
+                Some(format!("{lines} {have} this as plain text: literal=true"))
+            }
+            Reading::Regex(_) if counted.matches > 0 => {
+                Some(format!("{lines} {match_it} this as a regular expression: literal=false"))
+            }
+            _ => None,
+        }
+    }
+
     /// Adds the prototypes that are on the page to the definitions on it; returns how many were found.
     pub(super) fn add_prototypes(
         &self,

@@ -44,6 +44,9 @@ pub(super) fn compare(root: &Path, tool: &str, arguments: &Map<String, Value>, d
             })
         }
     };
+    // A link to a file is a name here; rg lists none.
+    let is_link = |path: &String| fs::symlink_metadata(root.join(path)).is_ok_and(|meta| meta.is_symlink());
+    let found: Vec<String> = found.into_iter().filter(|path| tool != "glob" || !is_link(path)).collect();
     // Files in other encodings are decoded here, and bytes for rg: skipped if no page is cut.
     let is_foreign = |line: &String| {
         let path = line.split(':').next().unwrap_or_default();
@@ -52,6 +55,9 @@ pub(super) fn compare(root: &Path, tool: &str, arguments: &Map<String, Value>, d
     let cut = data["truncated"] != Value::Bool(false) || asked.pages();
     // rg does not order by modification time, so its first ones are others.
     if cut && asked.text("sort") == "modified" {
+        return Verdict::NotComparable;
+    }
+    if cut && tool == "glob" && has_links(root) {
         return Verdict::NotComparable;
     }
     if cut && expected.iter().chain(&found).any(is_foreign) {
@@ -270,6 +276,14 @@ fn worktrees(folder: &Path, below: &str, found: &mut Vec<String>) {
             }
         }
     }
+}
+
+fn has_links(folder: &Path) -> bool {
+    fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .any(|entry| entry.file_type().is_ok_and(|kind| kind.is_symlink() || kind.is_dir() && has_links(&entry.path())))
 }
 
 fn is_worktree(folder: &Path) -> bool {

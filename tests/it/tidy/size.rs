@@ -22,8 +22,8 @@ const MAX_LINES: &[(&str, usize)] = &[
     ("crates/structured-text", 1_140),
     ("crates/text-edit", 6_053),
     ("crates/text-file", 1_140),
-    ("crates/tree-search", 7_260),
-    ("src", 30_240),
+    ("crates/tree-search", 7_620),
+    ("src", 30_500),
 ];
 
 /// Modules that a folder may have; a file and the folder of its name count once.

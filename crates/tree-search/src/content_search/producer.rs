@@ -20,8 +20,8 @@ use super::pool::{Chunk, SearchPool, WAIT};
 use super::worker::Worker;
 use crate::path_index::{walk_ignored_entries, walk_snapshot};
 use crate::{
-    Candidates, FileFilter, IndexedPath, MayMatch, PathSource, PathSummary, SEGMENT, Scope, SearchEntry, SearchMode,
-    SearchProgress, Skipped, SkippedPaths, Tally, Visit, file_text::PROGRESS_INTERVAL,
+    Candidates, FileFilter, IndexedPath, MayMatch, MetLinks, PathSource, PathSummary, SEGMENT, Scope, SearchEntry,
+    SearchMode, SearchProgress, Skipped, SkippedPaths, Tally, Visit, file_text::PROGRESS_INTERVAL,
 };
 
 /// Files in the first chunk, so that a capped search of a common word ends at once; so many later ones have
@@ -73,6 +73,7 @@ pub(super) struct Producer<'a> {
     candidates: Option<Candidates>,
     /// Results from the stored index, where the filter of the path index says nothing.
     stored: Option<StoredResults>,
+    links: MetLinks,
 }
 
 impl<'a> Producer<'a> {
@@ -105,6 +106,7 @@ impl<'a> Producer<'a> {
             files: 0,
             candidates: None,
             stored: None,
+            links: MetLinks::default(),
         }
     }
 
@@ -119,7 +121,7 @@ impl<'a> Producer<'a> {
     ) -> Result<(WalkReport, PathSource), AccessError> {
         let (query, workspace) = (self.pool.query, self.worker.workspace);
         // Directories are visited for the stop signal alone: a tree may have few files.
-        let options = WalkOptions { ignored, max_depth: None, directories: true, symlinks: false };
+        let options = WalkOptions { ignored, max_depth: None, directories: true, symlinks: true };
         (self.start, self.files, self.candidates, self.stored) = (start, 0, None, None);
         let (report, source) = if let Some(entries) = query.ignored_entries.and_then(IgnoredEntries::all) {
             (walk_ignored_entries(workspace, start, entries, &options, self), PathSource::Walk)
@@ -144,12 +146,12 @@ impl<'a> Producer<'a> {
         Ok((report, source))
     }
 
-    /// Searches what is left; gives back what can search on, as nothing more will come.
-    pub(super) fn end(mut self) -> Worker<'a> {
+    /// Searches what is left; gives back what can search on, as nothing more will come, and the links that were met.
+    pub(super) fn end(mut self) -> (Worker<'a>, MetLinks) {
         if !self.pool.is_done() {
             self.hand_over(usize::MAX);
         }
-        self.worker
+        (self.worker, self.links)
     }
 
     /// Takes in files that need not be opened.
@@ -270,7 +272,11 @@ impl Visit for Producer<'_> {
     }
 
     fn visit(&mut self, met: SearchEntry<'_>) -> ControlFlow<()> {
-        if met.kind() != FileKind::File || self.scope.belongs_to_other_start(self.worker.workspace, &met) {
+        let is_elsewhere = self.scope.belongs_to_other_start(self.worker.workspace, &met);
+        if met.kind() == FileKind::Symlink && !is_elsewhere && self.pool.query.ignored_entries.is_none() {
+            self.links.push(met.path());
+        }
+        if met.kind() != FileKind::File || is_elsewhere {
             return self.settled(WALKED_NAME);
         }
         self.files += 1;

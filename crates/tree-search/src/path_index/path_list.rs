@@ -533,7 +533,7 @@ impl PathText {
 pub(crate) enum PathSummary {
     /// The path itself has to be asked.
     Ask,
-    /// Neither a file nor ignored: nothing that a search of content is about.
+    /// Neither a file, a link nor ignored: nothing that a search of content is about.
     NoFile,
     /// Policy denies it, as [`KnownContent::Secret`] says.
     Secret,
@@ -554,7 +554,7 @@ pub(crate) enum PathSummary {
 
 impl PathSummary {
     pub(super) fn of(path: &Path, item: &PathState) -> Self {
-        if item.unreadable || item.unwatched || item.ignored {
+        if item.unreadable || item.unwatched || item.ignored || item.kind == FileKind::Symlink {
             return Self::Ask;
         }
         if !item.is_file() {
