@@ -19,6 +19,7 @@ mod confirm_through_model;
 mod content;
 #[cfg(all(unix, debug_assertions))]
 mod crash;
+mod declared;
 mod definitions;
 mod doctor;
 mod documents;

@@ -9,7 +9,8 @@ use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Encoding, GB18030, GBK, UTF_8, UTF_16BE, UTF_16LE};
 use infer::MatcherType;
 
-use crate::encoding::{self, decode_as, has_nul, unit, unrepresentable, without_padding};
+use crate::declared::declared;
+use crate::encoding::{self, Charset, decode_as, has_nul, unit, unrepresentable, without_padding};
 
 /// How much of a file the UTF-16 heuristic looks at, in bytes.
 const UTF16_SAMPLE: usize = 8 * 1024;
@@ -17,16 +18,51 @@ const UTF16_SAMPLE: usize = 8 * 1024;
 /// How much of a file the detector sees, in bytes from the first one that is not ASCII; it reads some 4 MB a second.
 const DETECTION_SAMPLE: usize = 256 * 1024;
 
-pub(super) fn detect(bytes: &[u8]) -> &'static Encoding {
+/// Characters of UTF-8 beyond ASCII that no other encoding has by chance.
+const TELLING: usize = 3;
+
+/// What `bytes` are in, of which `whole` says whether they are all of the file.
+pub(super) fn detect(bytes: &[u8], whole: bool) -> Charset {
     if has_nul(bytes)
         && let Some(encoding) = utf16_without_bom(bytes)
     {
-        return encoding;
+        return encoding.into();
     }
     let bytes = without_padding(bytes);
-    if has_nul(bytes) || std::str::from_utf8(bytes).is_ok() || is_damaged_utf8(bytes) {
-        return UTF_8;
+    if has_nul(bytes) {
+        return UTF_8.into();
     }
+    let (valid, invalid) = utf8_characters(bytes);
+    let is_utf8 = invalid == 0 || valid > 2 * invalid;
+    if valid < TELLING || !is_utf8 {
+        let fits = |one: &Charset| {
+            let is_text = || {
+                let (text, had_errors) = decode_as(one.encoding, bytes);
+                !had_errors && !has_c1_control(&text)
+            };
+            one.encoding != UTF_8 && (invalid > 0 || valid == 0 || !one.encoding.is_single_byte()) && is_text()
+        };
+        if let Some(declared) = declared(bytes, whole).filter(fits) {
+            return declared;
+        }
+    }
+    if is_utf8 { UTF_8.into() } else { guessed(bytes).into() }
+}
+
+/// Whether bytes that are valid UTF-8 may be in another encoding, which they declare: they have few characters beyond
+/// ASCII.
+pub(super) fn may_be_declared(bytes: &[u8], whole: bool) -> bool {
+    declared(bytes, whole).is_some_and(|one| one.encoding != UTF_8)
+        && bytes.iter().filter(|byte| **byte >= 0xC0).nth(TELLING - 1).is_none()
+}
+
+/// A wrong guess: bytes that windows-1252 leaves unassigned, such as 0x81, decode to these controls.
+fn has_c1_control(text: &str) -> bool {
+    text.chars().any(|character| matches!(character, '\u{80}'..='\u{9f}'))
+}
+
+/// The encoding by the frequencies of letters.
+fn guessed(bytes: &[u8]) -> &'static Encoding {
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
     let first = bytes.iter().position(|byte| !byte.is_ascii()).unwrap_or(0).saturating_sub(1);
     let sample = &bytes[first..bytes.len().min(first + DETECTION_SAMPLE)];
@@ -34,12 +70,11 @@ pub(super) fn detect(bytes: &[u8]) -> &'static Encoding {
     // It is no UTF-8: that was asked above.
     let guess = detector.guess(None, Utf8Detection::Deny);
     let (text, had_errors) = decode_as(guess, bytes);
-    // A wrong guess: bytes that windows-1252 leaves unassigned, such as 0x81, decode to these controls.
-    if had_errors || text.chars().any(|character| matches!(character, '\u{80}'..='\u{9f}')) {
+    if had_errors || has_c1_control(&text) {
         return UTF_8;
     }
     // The detector answers GBK for all of GB 18030; only the latter can write back its four-byte sequences.
-    if guess == GBK && unrepresentable(GBK, &text).is_some() { GB18030 } else { guess }
+    if guess == GBK && unrepresentable(GBK.into(), &text).is_some() { GB18030 } else { guess }
 }
 
 /// Whether bytes with NULs among them look like UTF-16 without a byte-order mark: what is worth to be decoded. The
@@ -77,15 +112,18 @@ fn utf16_without_bom(bytes: &[u8]) -> Option<&'static Encoding> {
     is_text.then_some(encoding)
 }
 
-/// Mostly valid multi-byte UTF-8 with a few stray bytes: a legacy encoding yields valid sequences only by
-/// chance (about one pair in eight for GBK, fewer elsewhere).
-fn is_damaged_utf8(bytes: &[u8]) -> bool {
+/// Characters of several bytes in UTF-8, and places that are invalid. A legacy encoding yields valid sequences only by
+/// chance (about one pair in eight for GBK, fewer elsewhere): two thirds of them are UTF-8 with stray bytes.
+fn utf8_characters(bytes: &[u8]) -> (usize, usize) {
+    if bytes.is_ascii() {
+        return (0, 0);
+    }
     let (mut valid, mut invalid) = (0_usize, 0_usize);
     for chunk in bytes.utf8_chunks() {
         valid += chunk.valid().chars().filter(|character| !character.is_ascii()).count();
         invalid += usize::from(!chunk.invalid().is_empty());
     }
-    valid > 2 * invalid
+    (valid, invalid)
 }
 
 fn ascii_units(encoding: &'static Encoding, sample: &[u8]) -> usize {

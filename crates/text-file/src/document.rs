@@ -1,15 +1,16 @@
 //! From bytes to text: which encoding a file is in, and the [`Document`] that holds both sides.
 //!
-//! Detection follows what editors do: a given encoding, then a byte-order mark, then strict UTF-8, then
-//! UTF-16 without a mark, then chardetng (Firefox's detector) for legacy encodings. Bytes that fit none
-//! are UTF-8 with U+FFFD in their place. Changing a document is [`Document::splice`].
+//! Detection follows what editors do: a given encoding, then a byte-order mark, then strict UTF-8 beyond ASCII, then
+//! UTF-16 without a mark, then what the text declares, then chardetng (Firefox's detector) for legacy encodings. Bytes
+//! that fit none are UTF-8 with U+FFFD in their place. Changing a document is [`Document::splice`].
 
 use std::{borrow::Cow, ops::Range};
 
 use encoding_rs::{Encoding, UTF_8};
 
-use crate::detect::{binary_kind, detect, kind_name, looks_like_utf16};
-use crate::encoding::{decode_as, has_nul, is_utf16, without_outer_nuls, without_padding};
+use crate::declared::declared;
+use crate::detect::{binary_kind, detect, kind_name, looks_like_utf16, may_be_declared};
+use crate::encoding::{Charset, decode_as, encode_piece, has_nul, is_utf16, without_outer_nuls, without_padding};
 use crate::{DecodeError, LineEnding, SpliceError, offsets};
 
 /// Bytes at the front of a file by which its encoding is recognised; a file with no more is looked at as a whole.
@@ -19,7 +20,9 @@ pub const HEAD: usize = 2 << 20;
 #[derive(Clone, Debug)]
 pub struct Document {
     body: Body,
-    encoding: &'static Encoding,
+    charset: Charset,
+    /// Whether the caller named the encoding.
+    is_given: bool,
     bom_len: usize,
     had_errors: bool,
 }
@@ -50,21 +53,27 @@ impl Document {
     /// assert!(Document::decode(b"\x7fELF\0".to_vec(), None).is_err());
     /// ```
     pub fn decode(bytes: Vec<u8>, encoding: Option<&'static Encoding>) -> Result<Self, DecodeError> {
-        if let Some((_, bom_len)) = plain(&bytes, encoding) {
+        let whole = bytes.len() <= HEAD;
+        let document = Self::decode_part(bytes, encoding, whole)?;
+        Ok(Self { is_given: encoding.is_some(), ..document })
+    }
+
+    fn decode_part(bytes: Vec<u8>, encoding: Option<&'static Encoding>, whole: bool) -> Result<Self, DecodeError> {
+        if let Some((_, bom_len)) = plain(&bytes, encoding, whole) {
             return Ok(Self::from_parts(bytes, UTF_8, bom_len));
         }
         if let Some(kind) = binary_without_override(&bytes, encoding) {
             return Err(DecodeError { kind });
         }
-        let (encoding, bom_len) = match (encoding, Encoding::for_bom(&bytes)) {
-            (None, Some(found)) => found,
+        let (charset, bom_len): (Charset, usize) = match (encoding, Encoding::for_bom(&bytes)) {
+            (None, Some((marked, len))) => (marked.into(), len),
             (Some(wanted), Some((marked, len))) if wanted == marked || (is_utf16(wanted) && is_utf16(marked)) => {
-                (marked, len)
+                (marked.into(), len)
             }
-            (Some(wanted), _) => (wanted, 0),
-            (None, None) => (detect(&bytes), 0),
+            (Some(wanted), _) => (wanted.into(), 0),
+            (None, None) => (detect(&bytes, whole), 0),
         };
-        let document = Self::from_parts(bytes, encoding, bom_len);
+        let document = Self::from_parts(bytes, charset, bom_len);
         if has_nul(without_padding(document.text().as_bytes())) {
             return Err(DecodeError { kind: kind_name(document.bytes()) });
         }
@@ -74,8 +83,8 @@ impl Document {
     /// The same bytes, with the byte-order mark as the first character of the text, so that it can be replaced.
     #[must_use]
     pub fn with_mark_as_text(self) -> Self {
-        let encoding = self.encoding;
-        Self::from_parts(self.into_bytes(), encoding, 0)
+        let charset = self.charset;
+        Self::from_parts(self.into_bytes(), charset, 0)
     }
 
     /// The text without the byte-order mark; invalid sequences are shown as U+FFFD.
@@ -104,7 +113,30 @@ impl Document {
 
     /// The encoding given or found.
     pub fn encoding(&self) -> &'static Encoding {
-        self.encoding
+        self.charset.encoding
+    }
+
+    /// What is written into it has to be of this set.
+    pub fn charset(&self) -> Charset {
+        self.charset
+    }
+
+    /// The encoding that a text declares for itself.
+    pub fn declared(text: &str) -> Option<Charset> {
+        declared(text.as_bytes(), text.len() <= HEAD)
+    }
+
+    /// The text of a new file, in the encoding that it declares, else in UTF-8.
+    ///
+    /// # Errors
+    /// [`SpliceError`] where that encoding cannot hold it, or it would be read as something else.
+    pub fn created(text: String) -> Result<Self, SpliceError> {
+        let declared = Self::declared(&text).filter(|one| one.encoding != UTF_8);
+        let Some(charset) = declared else { return Ok(Self::from(text)) };
+        let new = Self::from_parts(encode_piece(charset, &text)?, charset, 0);
+        let is_read_so =
+            text.is_ascii() || Self::decode(new.bytes().to_vec(), None).is_ok_and(|one| one.text() == text);
+        if is_read_so { Ok(new) } else { Err(SpliceError::Unstable { encoding: charset.name() }) }
     }
 
     /// Whether the bytes begin with a byte-order mark of the encoding.
@@ -125,7 +157,7 @@ impl Document {
     /// The encoding and the line endings together.
     pub fn layout(&self) -> Layout {
         Layout {
-            encoding: self.encoding.name(),
+            encoding: self.encoding().name(),
             bom: self.has_bom(),
             lossy: self.had_errors,
             line_ending: self.line_ending(),
@@ -155,6 +187,16 @@ impl Document {
     /// # Panics
     /// When a span is outside the text, off a character boundary, or before the end of the one before it.
     pub fn splice(&self, replacements: &[(Range<usize>, &str)]) -> Result<Self, SpliceError> {
+        // ASCII is the same in all of them: what it declares with the change decides.
+        if !self.is_given && self.bytes().is_ascii() && self.bytes().len() == self.text().len() {
+            return Self::created(spliced("", self.text(), replacements));
+        }
+        let is_new =
+            |span: &Range<usize>, one: &char| self.charset.lacks(*one) && !self.text()[span.clone()].contains(*one);
+        let lacking = replacements.iter().find_map(|(span, new)| new.chars().find(|one| is_new(span, one)));
+        if let Some(character) = lacking {
+            return Err(SpliceError::Unrepresentable { character, encoding: self.charset.name() });
+        }
         let (text, bytes) = match &self.body {
             Body::Utf8(whole) => {
                 let new = spliced(&whole[..self.bom_len], self.text(), replacements);
@@ -162,16 +204,18 @@ impl Document {
             }
             Body::Decoded { bytes, text: old } => {
                 let (bom, content) = bytes.split_at(self.bom_len);
-                let changed = offsets::splice_bytes(self.encoding, content, old, replacements)?;
+                let changed = offsets::splice_bytes(self.encoding(), content, old, replacements)?;
                 (spliced("", old, replacements), [bom, &changed].concat())
             }
         };
-        let new = Self::from_parts(bytes, self.encoding, self.bom_len);
+        let new = Self { is_given: self.is_given, ..Self::from_parts(bytes, self.charset, self.bom_len) };
         // In encodings of several bytes a new one may join with what is next to it.
-        if new.text() == text { Ok(new) } else { Err(SpliceError::Unstable { encoding: self.encoding.name() }) }
+        if new.text() == text { Ok(new) } else { Err(SpliceError::Unstable { encoding: self.charset.name() }) }
     }
 
-    fn from_parts(bytes: Vec<u8>, encoding: &'static Encoding, bom_len: usize) -> Self {
+    fn from_parts(bytes: Vec<u8>, charset: impl Into<Charset>, bom_len: usize) -> Self {
+        let charset = charset.into();
+        let encoding = charset.encoding;
         let (body, had_errors) = if encoding == UTF_8 {
             match String::from_utf8(bytes) {
                 Ok(whole) => (Body::Utf8(whole), false),
@@ -185,14 +229,14 @@ impl Document {
             let (text, had_errors) = decode_as(encoding, &bytes[bom_len..]);
             (Body::Decoded { bytes, text }, had_errors)
         };
-        Self { body, encoding, bom_len, had_errors }
+        Self { body, charset, is_given: false, bom_len, had_errors }
     }
 }
 
 impl From<String> for Document {
     /// The text in UTF-8 as it is, also one that would be read as something else.
     fn from(text: String) -> Self {
-        Self { body: Body::Utf8(text), encoding: UTF_8, bom_len: 0, had_errors: false }
+        Self { body: Body::Utf8(text), charset: UTF_8.into(), is_given: false, bom_len: 0, had_errors: false }
     }
 }
 
@@ -241,7 +285,7 @@ impl Layout {
 /// # Errors
 /// As [`Document::decode`].
 pub fn view<'b>(bytes: &'b [u8], encoding: Option<&'static Encoding>) -> Result<Cow<'b, str>, DecodeError> {
-    if let Some((text, bom_len)) = plain(bytes, encoding) {
+    if let Some((text, bom_len)) = plain(bytes, encoding, bytes.len() <= HEAD) {
         return Ok(Cow::Borrowed(&text[bom_len..]));
     }
     Document::decode(bytes.to_vec(), encoding).map(|document| Cow::Owned(document.text().to_owned()))
@@ -258,7 +302,8 @@ pub fn encoding_of_head(head: &[u8], encoding: Option<&'static Encoding>) -> Res
     let lines = &head[..end + usize::from(end % 2 == 1 && head.get(end) == Some(&0))];
     let is_utf16 = encoding.or(Encoding::for_bom(lines).map(|(marked, _)| marked)).is_some_and(is_utf16);
     let content = if is_utf16 || looks_like_utf16(lines) { lines } else { without_outer_nuls(lines) };
-    Document::decode(if content.is_empty() { head } else { content }.to_vec(), encoding).map(|found| found.encoding())
+    let content = if content.is_empty() { head } else { content };
+    Document::decode_part(content.to_vec(), encoding, false).map(|found| found.encoding())
 }
 
 /// `head` up to its last line end, so that no character is cut in two.
@@ -275,18 +320,27 @@ pub fn is_padded(bytes: &[u8]) -> bool {
 /// Whether decoding the bytes takes no more than a look at each: they are UTF-8, and text. Telling another encoding
 /// takes a hundred times as long.
 pub fn is_plain(bytes: &[u8]) -> bool {
-    plain(bytes, None).is_some()
+    plain(bytes, None, bytes.len() <= HEAD).is_some()
+}
+
+/// Whether the beginning of a file, or all of it, is valid UTF-8, and `read` takes it for that.
+pub fn is_utf8(bytes: &[u8], whole: bool) -> bool {
+    // A character that is cut at the end is not an invalid one.
+    std::str::from_utf8(bytes).map_or_else(|error| !whole && error.error_len().is_none(), |_| true)
+        && !may_be_declared(bytes, whole)
 }
 
 /// Bytes that are UTF-8 and no more than that, as nearly every file is, and the length of their byte-order
 /// mark. Everything else that is asked of a file comes to the same for them.
-fn plain<'b>(bytes: &'b [u8], encoding: Option<&'static Encoding>) -> Option<(&'b str, usize)> {
+fn plain<'b>(bytes: &'b [u8], encoding: Option<&'static Encoding>, whole: bool) -> Option<(&'b str, usize)> {
     if encoding.is_some_and(|wanted| wanted != UTF_8) || has_nul(bytes) {
         return None;
     }
     // The mark below is that of UTF-8: those of UTF-16 (FF FE and FE FF) are no valid UTF-8.
     let text = std::str::from_utf8(bytes).ok()?;
-    Some((text, Encoding::for_bom(bytes).map_or(0, |(_, len)| len)))
+    let bom_len = Encoding::for_bom(bytes).map_or(0, |(_, len)| len);
+    let is_declared = || encoding.is_none() && bom_len == 0 && may_be_declared(bytes, whole);
+    (!is_declared()).then_some((text, bom_len))
 }
 
 /// `mark`, and after it the text with `replacements` made, which are disjoint and ascending.

@@ -6,7 +6,7 @@
 //! `&#1234;`. Where that serves the web rather than an editor, the difference is made here: UTF-16 is decoded and encoded by
 //! hand, a character counts as representable only where its bytes read back as itself, and any other is an error.
 
-use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
+use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_874, WINDOWS_1252, WINDOWS_1254, X_USER_DEFINED};
 
 use crate::nearest_name::{ONE_OF_FEW, nearest_names};
 use crate::{LineEnding, SpliceError};
@@ -68,12 +68,12 @@ pub(super) fn unit(encoding: &'static Encoding, pair: &[u8]) -> u16 {
 /// The first character of `text` that does not come back when written and read, and its offset. Some encoders fold
 /// look-alikes (`Shift_JIS` writes U+00A5 as a backslash, <https://encoding.spec.whatwg.org/#shift_jis-encoder>), so
 /// that mappable alone does not mean faithful.
-pub(super) fn unrepresentable(encoding: &'static Encoding, text: &str) -> Option<(usize, char)> {
-    let mut buffer = [0; 4];
+pub(super) fn unrepresentable(charset: Charset, text: &str) -> Option<(usize, char)> {
+    let (encoding, mut buffer) = (charset.encoding, [0; 4]);
     text.char_indices().filter(|(_, character)| !character.is_ascii()).find(|(_, character)| {
         let one = &*character.encode_utf8(&mut buffer);
         let (bytes, _, had_unmappable) = encoding.encode(one);
-        had_unmappable || decode_as(encoding, &bytes).0 != one
+        had_unmappable || charset.lacks(*character) || decode_as(encoding, &bytes).0 != one
     })
 }
 
@@ -95,19 +95,21 @@ pub(super) fn unrepresentable(encoding: &'static Encoding, text: &str) -> Option
 /// ```
 pub fn encode(
     text: &str,
-    encoding: &'static Encoding,
+    charset: impl Into<Charset>,
     bom: bool,
     line_ending: LineEnding,
 ) -> Result<Vec<u8>, SpliceError> {
+    let charset = charset.into();
+    let encoding = charset.encoding;
     let converts = line_ending == LineEnding::CrLf && !text.contains('\r');
     let converted = converts.then(|| text.replace('\n', "\r\n"));
     let text = converted.as_deref().unwrap_or(text);
     let has_mark = bom && (encoding == UTF_8 || is_utf16(encoding));
     if !has_mark {
-        return encode_piece(encoding, text);
+        return encode_piece(charset, text);
     }
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    encode_piece(encoding, &format!("\u{feff}{text}"))
+    encode_piece(charset, &format!("\u{feff}{text}"))
 }
 
 /// The first character of `text` that [`encode`] refuses, and the line and column, from 1, where it is.
@@ -120,11 +122,13 @@ pub fn encode(
 /// assert_eq!(first_unwritable("é\na→b", WINDOWS_1252), Some(('→', 2, 2)));
 /// assert_eq!(first_unwritable("é", WINDOWS_1252), None);
 /// ```
-pub fn first_unwritable(text: &str, encoding: &'static Encoding) -> Option<(char, usize, usize)> {
+pub fn first_unwritable(text: &str, charset: impl Into<Charset>) -> Option<(char, usize, usize)> {
+    let charset = charset.into();
+    let encoding = charset.encoding;
     if encoding == UTF_8 || is_utf16(encoding) {
         return None;
     }
-    let (at, character) = unrepresentable(encoding, text)?;
+    let (at, character) = unrepresentable(charset, text)?;
     let before = &text[..at];
     let line_start = memchr::memrchr(b'\n', before.as_bytes()).map_or(0, |end| end + 1);
     let line = memchr::memchr_iter(b'\n', before.as_bytes()).count() + 1;
@@ -132,7 +136,9 @@ pub fn first_unwritable(text: &str, encoding: &'static Encoding) -> Option<(char
 }
 
 /// Bytes for a piece of text anywhere in a file.
-pub(super) fn encode_piece(encoding: &'static Encoding, text: &str) -> Result<Vec<u8>, SpliceError> {
+pub(super) fn encode_piece(charset: impl Into<Charset>, text: &str) -> Result<Vec<u8>, SpliceError> {
+    let charset = charset.into();
+    let encoding = charset.encoding;
     if encoding == UTF_8 {
         return Ok(text.as_bytes().to_vec());
     }
@@ -147,11 +153,12 @@ pub(super) fn encode_piece(encoding: &'static Encoding, text: &str) -> Result<Ve
         return Err(SpliceError::Unstable { encoding: encoding.name() });
     }
     let (bytes, _, had_unmappable) = encoding.encode(text);
-    if !had_unmappable && decode_as(encoding, &bytes).0 == text {
+    let lacks = text.chars().any(|character| charset.lacks(character));
+    if !had_unmappable && !lacks && decode_as(encoding, &bytes).0 == text {
         return Ok(bytes.into_owned());
     }
-    Err(match unrepresentable(encoding, text) {
-        Some((_, character)) => SpliceError::Unrepresentable { character, encoding: encoding.name() },
+    Err(match unrepresentable(charset, text) {
+        Some((_, character)) => SpliceError::Unrepresentable { character, encoding: charset.name() },
         None => SpliceError::Unstable { encoding: encoding.name() },
     })
 }
@@ -169,6 +176,55 @@ pub struct EncodingLabel {
     pub bom: bool,
 }
 
+/// An encoding, and the set of characters within it that was named: the web reads ISO-8859-1 as windows-1252, other
+/// programs do not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Charset {
+    /// The encoding by the WHATWG standard.
+    pub encoding: &'static Encoding,
+    /// The name of the smaller set: ASCII, or all but what the encoding has in place of the controls up to 0x9F.
+    smaller: Option<&'static str>,
+}
+
+impl From<&'static Encoding> for Charset {
+    fn from(encoding: &'static Encoding) -> Self {
+        Self { encoding, smaller: None }
+    }
+}
+
+impl Charset {
+    /// Its name in errors.
+    pub fn name(self) -> &'static str {
+        self.smaller.unwrap_or(self.encoding.name())
+    }
+
+    /// Whether `character`, which the encoding has, is not one of the smaller set.
+    pub(super) fn lacks(self, character: char) -> bool {
+        let Some(smaller) = self.smaller.filter(|_| !character.is_ascii()) else { return false };
+        let mut buffer = [0; 4];
+        let (bytes, ..) = self.encoding.encode(character.encode_utf8(&mut buffer));
+        smaller == ASCII || matches!(*bytes, [0x80..=0x9F])
+    }
+
+    pub(super) fn of_label(label: &str) -> Option<Self> {
+        let label = label.trim().to_ascii_lowercase();
+        // Emacs adds the line endings.
+        let plain = ["-unix", "-dos", "-mac"].iter().find_map(|ending| label.strip_suffix(ending)).unwrap_or(&label);
+        let encoding = EncodingLabel::parse(plain).ok()?.encoding;
+        let smaller = match encoding {
+            _ if plain.contains("ascii") => Some(ASCII),
+            one if one == WINDOWS_1252 && !plain.contains("1252") && !plain.contains("ansi") => Some("ISO-8859-1"),
+            one if one == WINDOWS_1254 && !plain.contains("1254") => Some("ISO-8859-9"),
+            one if one == WINDOWS_874 && !plain.contains("874") => Some("ISO-8859-11"),
+            _ => None,
+        };
+        let is_one = encoding.is_ascii_compatible() && encoding != X_USER_DEFINED;
+        is_one.then_some(Self { encoding, smaller })
+    }
+}
+
+const ASCII: &str = "US-ASCII";
+
 /// Names that are offered for one that is not known, and found in any spelling: `utf_16_le` is `utf-16le`.
 const NAMES: &str = "utf-8 utf-16le utf-16be utf-16 windows-1250 windows-1251 windows-1252 windows-1253 windows-1254 \
      windows-1255 windows-1256 windows-1257 windows-1258 windows-874 latin1 latin2 iso-8859-1 iso-8859-2 \
@@ -176,9 +232,16 @@ const NAMES: &str = "utf-8 utf-16le utf-16be utf-16 windows-1250 windows-1251 wi
      iso-8859-13 iso-8859-14 iso-8859-15 iso-8859-16 us-ascii shift_jis euc-jp iso-2022-jp gbk gb18030 gb2312 \
      big5 big5-hkscs euc-kr koi8-r koi8-u ibm866 macintosh x-mac-cyrillic";
 
-/// Python's names that are no WHATWG label in any spelling.
+/// Names of Python, Emacs, Vim and LaTeX that are no WHATWG label in any spelling.
 const OTHER_NAMES: &str = "cp932=shift_jis cp936=gbk cp949=euc-kr cp950=big5 cp65001=utf-8 cp874=windows-874 \
-     latin9=iso-8859-15 macroman=macintosh maccyrillic=x-mac-cyrillic";
+     latin7=iso-8859-13 latin8=iso-8859-14 latin9=iso-8859-15 latin0=iso-8859-15 latin10=iso-8859-16 \
+     macroman=macintosh applemac=macintosh maccyrillic=x-mac-cyrillic maccyr=x-mac-cyrillic ansinew=windows-1252 \
+     8859=iso-8859-1 cp819=iso-8859-1 latin=iso-8859-1 isolatin1=iso-8859-1 isolatin2=iso-8859-2 \
+     isolatin9=iso-8859-15 koi8ru=koi8-u koi8=koi8-r cp10000=macintosh hkscs=big5 uhc=euc-kr ms949=euc-kr \
+     ksc5601=euc-kr ksx1001=euc-kr ujis=euc-jp mskanji=shift_jis ms932=shift_jis 932=shift_jis 936=gbk 949=euc-kr \
+     950=big5 ms936=gbk ms950=big5 euccn=gbk big5tw=big5 gb180302000=gb18030 thai=tis-620 iso885911=tis-620 \
+     japaneseiso8bit=euc-jp japaneseshiftjis=shift_jis chinesegbk=gbk chinesebig5=big5 chineseiso8bit=gbk \
+     koreaniso8bit=euc-kr cyrillickoi8=koi8-r cyrilliciso8bit=iso-8859-5 utf8x=utf-8 u8=utf-8 muleutf8=utf-8";
 
 /// Ends of a label, without separators, that ask for a byte-order mark.
 const MARKED: [&str; 5] = ["withsignature", "withbom", "bom", "signature", "sig"];

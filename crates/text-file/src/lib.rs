@@ -12,13 +12,15 @@
 //! ```
 //!
 //! # Map
-//! `document` decodes and splices: `detect` guesses the encoding and names what is no text, `encoding` goes both ways,
+//! `document` decodes and splices: `declared` reads what a text says of its encoding, `detect` guesses it and names what is no
+//! text, `encoding` goes both ways,
 //! `offsets` maps the text to its bytes. `lines` are its parts, with what ends them. Smaller things about texts that
 //! other crates share: [`nearest_name`] (what a misspelt name may mean), names that [`look_alike`], [`hidden`] characters, `tokens`, [`wildcard`], and
 //! what a `message` repeats of a text.
 //!
 //! A part of Rootbound, published with it: its interface changes without notice.
 
+mod declared;
 mod detect;
 mod document;
 mod encoding;
@@ -32,8 +34,10 @@ mod tokens;
 pub mod wildcard;
 
 pub use detect::{binary_kind, is_document_name, looks_like_utf16, media_type};
-pub use document::{Document, HEAD, Layout, encoding_of_head, is_padded, is_plain, spliced, view, whole_lines};
-pub use encoding::{EncodingLabel, encode, first_unwritable};
+pub use document::{
+    Document, HEAD, Layout, encoding_of_head, is_padded, is_plain, is_utf8, spliced, view, whole_lines,
+};
+pub use encoding::{Charset, EncodingLabel, encode, first_unwritable};
 pub use lines::{Line, LineEnding, lines, with_lf};
 pub use message::{exact_size, file_size, shorten, shorten_around};
 pub use tokens::estimated_tokens;

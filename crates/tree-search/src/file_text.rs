@@ -273,11 +273,10 @@ impl<'c> FileContent<'c> {
         Ok(encoding.ok())
     }
 
-    /// Whether the beginning of it is UTF-8.
+    /// Whether the beginning of it is UTF-8, and shown as that.
     pub(super) fn is_utf8(&self, file: &mut OpenFile) -> io::Result<bool> {
         let (head, is_all) = self.head(file)?;
-        // A character that is cut at the end is not an invalid one.
-        Ok(str::from_utf8(&head).map_or_else(|error| !is_all && error.error_len().is_none(), |_| true))
+        Ok(text_file::is_utf8(&head, is_all))
     }
 
     /// Whether a file with a NUL byte may still be text: UTF-16 without a mark, or one whose NULs are at its beginning, at

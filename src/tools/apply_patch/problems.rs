@@ -210,6 +210,18 @@ pub(super) fn unwritable(path: &WorkspacePath, hunks: &[PatchHunk<'_>], error: &
     }
 }
 
+/// Why a new file cannot be in the encoding that its text declares.
+pub(super) fn undeclarable(path: &WorkspacePath, error: &SpliceError) -> ToolError {
+    let sentence = match error {
+        SpliceError::Unrepresentable { character, encoding } => {
+            format!("{path}: it has {character:?} (U+{:04X}), which {encoding} cannot represent", u32::from(*character))
+        }
+        SpliceError::Unstable { encoding } => format!("{path}: its text would not read back the same in {encoding}"),
+    };
+    ToolError::invalid(sentence + ", and it declares that encoding")
+        .hint("change what it declares, or write the character another way")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

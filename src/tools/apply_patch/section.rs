@@ -53,7 +53,8 @@ impl SectionApplier<'_> {
         self.files.take(self.cx, text.len())?;
         self.check_size(&path, text.len())?;
         let index = self.files.make(self.cx, &path)?;
-        self.files.get_mut(index).now = Some(NewFile::added(text.into_bytes(), executable));
+        let document = Document::created(text).map_err(|error| problems::undeclarable(&path, &error))?;
+        self.files.get_mut(index).now = Some(NewFile::added(document.into_bytes(), executable));
         Ok(())
     }
 

@@ -117,8 +117,17 @@ impl EditEntry {
         spans: &[(Range<usize>, &str)],
         path: &WorkspacePath,
     ) -> Result<Document, ToolError> {
+        self.encoded(document.splice(spans), path)
+    }
+
+    /// The document with the new text in it.
+    pub(super) fn encoded(
+        &self,
+        document: Result<Document, SpliceError>,
+        path: &WorkspacePath,
+    ) -> Result<Document, ToolError> {
         let what = if self.copied.is_some() { "the copied text" } else { "new_string" };
-        document.splice(spans).map_err(|error| {
+        document.map_err(|error| {
             self.label(match error {
                 SpliceError::Unrepresentable { character, encoding } => ToolError::invalid(format!(
                     "{what} has {character:?} (U+{:04X}), which {path}, a file in {encoding}, cannot represent",

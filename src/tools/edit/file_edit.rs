@@ -169,18 +169,17 @@ impl FileEdit {
     /// `old_string` = "" creates a missing file, which edits after it may change.
     fn create(self: &Arc<Self>, cx: &CallContext) -> Result<PlannedEdit, ToolError> {
         let (new, rest) = match self.edits.as_slice() {
-            [EditEntry { change: EntryChange::Text(first), .. }, rest @ ..]
-                if first.old.is_empty() && rest.iter().all(|one| matches!(one.change, EntryChange::Text(_))) =>
+            [first @ EditEntry { change: EntryChange::Text(text), .. }, rest @ ..]
+                if text.old.is_empty() && rest.iter().all(|one| matches!(one.change, EntryChange::Text(_))) =>
             {
-                (&first.new, rest)
+                (first.encoded(Document::created(text.new.clone()), &self.path)?, rest)
             }
             _ => return Err(self.label(ToolError::not_found(&cx.workspace, &self.path))),
         };
         if let Some(expected) = self.expected_revision {
             return Err(read_before_write::absent(&self.path, expected));
         }
-        // The text of a new file is taken as it is, whatever it would be read as.
-        let (mut new, mut made) = (Document::from(new.clone()), MadeEdits::default());
+        let (mut new, mut made) = (new, MadeEdits::default());
         if !rest.is_empty() {
             new = Document::decode(new.into_bytes(), None).map_err(|error| {
                 let what = format!("{} would not be text but {}, so it cannot be edited", self.path, error.kind);

@@ -1,7 +1,7 @@
 //! The bytes of a file that is written: in its own encoding or the one that the call names, with its own line endings.
 
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
-use text_file::{Document, EncodingLabel, LineEnding, SpliceError, is_document_name};
+use text_file::{Charset, Document, EncodingLabel, LineEnding, SpliceError, is_document_name};
 
 use confined_fs::{Base, Revision, Snapshot, WorkspacePath};
 
@@ -62,9 +62,24 @@ pub(super) fn fits_notebook(path: &WorkspacePath, wanted: Option<EncodingLabel>)
 /// # Errors
 /// `invalid_input` for what the encoding cannot hold, naming the character and its place.
 pub(super) fn created(content: &str, wanted: Option<EncodingLabel>) -> Result<NewContent, ToolError> {
+    let wanted = if wanted.is_some() { wanted } else { declared(content)? };
     let Some(wanted) = wanted else { return Ok(NewContent::of(content.as_bytes().to_vec(), UTF_8)) };
     let new = NewContent::of(encoded(content, wanted, LineEnding::None)?, wanted.encoding);
     Ok(NewContent { notes: notes_on(content, wanted), ..new })
+}
+
+/// The encoding that the content declares.
+///
+/// # Errors
+/// `invalid_input` for what that cannot hold, naming the character and its place.
+fn declared(content: &str) -> Result<Option<EncodingLabel>, ToolError> {
+    let Some(charset) = Document::declared(content) else { return Ok(None) };
+    if let Some(place) = text_file::first_unwritable(content, charset) {
+        let sentence = format!("{}, which {}, that it declares, cannot represent", found(Some(place)), charset.name());
+        return Err(ToolError::invalid(sentence)
+            .hint("change what it declares, write the character another way, or pass encoding=utf-8"));
+    }
+    Ok(Some(EncodingLabel { encoding: charset.encoding, bom: false }))
 }
 
 /// The new text in place of the old one: in the encoding that was `wanted`, else in the old file's with its BOM; with
@@ -95,6 +110,12 @@ pub(super) fn replaced(
         LineEnding::CrLf if !content.contains('\r') => LineEnding::CrLf,
         _ => LineEnding::None,
     };
+    let wanted = match wanted {
+        None if declares_itself(&old, content) => {
+            Some(declared(content)?.unwrap_or(EncodingLabel { encoding: UTF_8, bom: false }))
+        }
+        given => given,
+    };
     let (bytes, encoding, mut notes) = match wanted {
         Some(wanted) => {
             // An encoding that the file is in already keeps the file's mark, or its lack of one.
@@ -114,6 +135,13 @@ pub(super) fn replaced(
         notes.push("CRLF line endings kept".to_owned());
     }
     Ok(NewContent { old: Some(old), old_bytes, notes, ..NewContent::of(bytes, encoding) })
+}
+
+/// Whether what the new text declares decides: the old one has no mark, and is ASCII or in another encoding than that.
+fn declares_itself(old: &Document, content: &str) -> bool {
+    let is_ascii = old.bytes().is_ascii() && old.text().is_ascii() && old.bytes().len() == old.text().len();
+    let (was, is) = (Document::declared(old.text()), Document::declared(content));
+    !old.has_bom() && (is_ascii || is.is_some() && (is != was || is == Some(old.charset())))
 }
 
 /// The new text in the encoding of the old one, with its byte-order mark; in UTF-8 where that cannot be.
@@ -152,8 +180,8 @@ fn encoded(content: &str, wanted: EncodingLabel, line_ending: LineEnding) -> Res
     const NEXT: &str = "write it another way, or leave encoding out: the file is UTF-8 then";
     text_file::encode(content, wanted.encoding, wanted.bom, line_ending).map_err(|error| match error {
         SpliceError::Unrepresentable { encoding, .. } => {
-            ToolError::invalid(format!("{}, which {encoding} cannot represent", found(content, wanted.encoding)))
-                .hint(NEXT)
+            let place = text_file::first_unwritable(content, wanted.encoding);
+            ToolError::invalid(format!("{}, which {encoding} cannot represent", found(place))).hint(NEXT)
         }
         SpliceError::Unstable { encoding } => {
             ToolError::invalid(format!("`content` would not read back the same from a file in {encoding}")).hint(NEXT)
@@ -191,9 +219,9 @@ fn named(character: char) -> String {
     format!("{character:?} (U+{:04X})", u32::from(character))
 }
 
-/// Where `content` has the first character that `encoding` has no bytes for.
-fn found(content: &str, encoding: &'static Encoding) -> String {
-    match text_file::first_unwritable(content, encoding) {
+/// Where `content` has the first character that an encoding has no bytes for.
+fn found(place: Option<(char, usize, usize)>) -> String {
+    match place {
         Some((character, line, column)) => {
             format!("`content` has {} at line {line}, column {column}", named(character))
         }
@@ -236,19 +264,20 @@ pub(super) fn appended(
         None => old,
     };
     let line_ending = LineEnding::at_end_of(old.text());
-    // Plain ASCII says nothing of the encoding: what is appended is UTF-8 then, as everything new. UTF-16 is
-    // not plain, though its text may be.
+    // Plain ASCII is the same in every encoding: what is appended is in the one that it declares, else UTF-8, as
+    // everything new. UTF-16 is not plain, though its text may be.
     let is_plain = old.text().is_ascii() && old.bytes() == old.text().as_bytes();
-    let encoding = match wanted {
-        Some(wanted) if is_plain => wanted.encoding,
-        _ if is_plain => UTF_8,
-        _ => old.encoding(),
+    let charset = match wanted {
+        Some(wanted) if is_plain => wanted.encoding.into(),
+        _ if is_plain => Document::declared(&[old.text(), content].concat()).unwrap_or(UTF_8.into()),
+        _ => old.charset(),
     };
-    let tail = text_file::encode(content, encoding, false, line_ending)
-        .map_err(|error| refused(path, content, encoding, &error))?;
+    let encoding = charset.encoding;
+    let tail = text_file::encode(content, charset, false, line_ending)
+        .map_err(|error| refused(path, content, charset, &error))?;
     let bytes = [old.bytes(), &tail].concat();
     if encoding != UTF_8 && !reads_back(&bytes, encoding, &old, &tail) {
-        return Err(refused(path, content, encoding, &SpliceError::Unstable { encoding: encoding.name() }));
+        return Err(refused(path, content, charset, &SpliceError::Unstable { encoding: encoding.name() }));
     }
     let mut notes = Vec::new();
     if !old.text().is_empty() && !old.text().ends_with('\n') && !content.is_empty() {
@@ -311,12 +340,12 @@ fn reads_back(bytes: &[u8], encoding: &'static Encoding, old: &Document, tail: &
     whole.strip_prefix(old.text()).is_some_and(|rest| rest == tail)
 }
 
-fn refused(path: &WorkspacePath, content: &str, encoding: &'static Encoding, error: &SpliceError) -> ToolError {
-    let name = encoding.name();
+fn refused(path: &WorkspacePath, content: &str, charset: Charset, error: &SpliceError) -> ToolError {
+    let name = charset.encoding.name();
     match error {
-        SpliceError::Unrepresentable { .. } => ToolError::invalid(format!(
-            "{}, which {path}, a file in {name}, cannot represent",
-            found(content, encoding)
+        SpliceError::Unrepresentable { encoding, .. } => ToolError::invalid(format!(
+            "{}, which {path}, a file in {encoding}, cannot represent",
+            found(text_file::first_unwritable(content, charset))
         ))
         .hint("write it another way, or overwrite the whole file"),
         SpliceError::Unstable { .. } => {

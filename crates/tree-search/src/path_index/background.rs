@@ -481,7 +481,7 @@ fn classified(bytes: &[u8]) -> ReadContent {
     match memchr::memchr(0, bytes) {
         None => {
             let grams = ContentGrams::of(bytes).ok_or(KnownContent::AlwaysSearch)?;
-            Ok((grams, str::from_utf8(bytes).is_ok()))
+            Ok((grams, text_file::is_utf8(bytes, true)))
         }
         Some(at) if at < FIRST_LOOK && !text_file::looks_like_utf16(bytes) && !text_file::is_padded(bytes) => {
             Err(u32::try_from(bytes.len()).map_or(KnownContent::AlwaysSearch, KnownContent::Binary))
