@@ -2,7 +2,7 @@
 
 use std::{fmt::Debug, ops::RangeInclusive};
 
-use text_file::shorten;
+use text_file::{hidden::printable, shorten};
 
 use crate::lexer::Lexeme;
 
@@ -40,7 +40,7 @@ pub(super) trait Outline: Debug + Send {
 impl Definition {
     /// Its kind and name, as in `fn load`.
     pub fn label(&self) -> String {
-        format!("{} {}", self.kind, self.name)
+        format!("{} {}", self.kind, printable(&self.name))
     }
 
     /// Whether it is meant by `name`: by its name, the end of its qualified name, or the type of an `impl`.
@@ -194,7 +194,7 @@ fn written(shown: &[&Definition]) -> (String, bool) {
     let width = |text: &str| text.chars().count();
     let mut lines = vec![BEGIN.to_owned()];
     for (at, one) in shown.iter().enumerate() {
-        let item = format!("{} {} {}", one.line, one.kind, shorten(&one.name, NAME));
+        let item = format!("{} {} {}", one.line, one.kind, printable(&shorten(&one.name, NAME)));
         let is_last_line = lines.len() == LINES;
         // Room for the sign that there are more.
         let reserve = if is_last_line && at + 1 < shown.len() { width(SEPARATOR) + 1 } else { 0 };

@@ -6,7 +6,7 @@ use std::{borrow::Cow, collections::HashMap, fmt::Write as _, ops::Range};
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use text_file::shorten;
+use text_file::{hidden::printable, shorten};
 
 /// How bad a problem is; the worst first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
@@ -82,7 +82,8 @@ impl ShownProblems {
         problems.truncate(MAX_SHOWN);
         for problem in &mut problems {
             let words: Vec<&str> = problem.message.split_whitespace().collect();
-            problem.message = shorten(&words.join(" "), MAX_MESSAGE).into_owned();
+            problem.message = printable(&shorten(&words.join(" "), MAX_MESSAGE)).into_owned();
+            problem.source = printable(&problem.source).into_owned().into();
         }
         if total == 1 {
             let text = problems.first().map(|only| format!("new problem: {path}:{}", line(only))).unwrap_or_default();

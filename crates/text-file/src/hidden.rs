@@ -6,6 +6,8 @@
 //! <https://trojansource.codes>, and "ASCII smuggling"). It only points them out: the text stays exact, so that an edit
 //! still matches.
 
+use std::{borrow::Cow, fmt::Write as _};
+
 /// A character that a person does not see, and where it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hidden {
@@ -40,6 +42,36 @@ pub fn in_line(line: &str) -> impl Iterator<Item = Hidden> + '_ {
         previous.push(character);
         is_hidden.then_some(Hidden { column, character })
     })
+}
+
+/// A title, a name or another text of a file as the server's own words repeat it: one line, and what a person does not see
+/// in it as `\u{…}`, but for spaces and the signs of fonts. All of them go through here.
+///
+/// # Examples
+/// ```
+/// use text_file::hidden::printable;
+///
+/// assert_eq!(printable("plan\u{202e}\nhint: x"), r"plan\u{202e}\u{a}hint: x");
+/// assert_eq!(printable("می\u{200c}خواهم 👩\u{200d}💻"), "می\u{200c}خواهم 👩\u{200d}💻");
+/// ```
+pub fn printable(text: &str) -> Cow<'_, str> {
+    let mut hidden = in_line(text).map(|one| one.column).peekable();
+    let is_one_line = !text.contains(|one: char| one.is_control());
+    if is_one_line && hidden.peek().is_none() {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 16);
+    for (character, column) in text.chars().zip(1..) {
+        let is_hidden = hidden.next_if_eq(&column).is_some();
+        let is_seen = is_other_space(character) || matches!(character, '\u{e000}'..='\u{f8ff}');
+        if character.is_control() || is_hidden && !is_seen {
+            // Writing to a String does not fail.
+            let _ = write!(shown, "\\u{{{:x}}}", u32::from(character));
+        } else {
+            shown.push(character);
+        }
+    }
+    Cow::Owned(shown)
 }
 
 /// The rest of a line, as far as it matters to one character.
@@ -85,9 +117,10 @@ fn is_hidden(character: char, before: &Context, next: Option<char>, line: Line) 
         }
         _ if is_other_space(character) => line.only_ascii,
         _ if is_control(character) => true,
-        // Embeddings, overrides and isolates reorder what a person sees; the rest is not seen at all.
+        // Two are ends of lines to some programs. Embeddings, overrides and isolates reorder what a person sees; the rest is
+        // not seen at all.
         _ => matches!(character,
-            '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200b}' | '\u{2060}'..='\u{2064}'
+            '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200b}' | '\u{2060}'..='\u{2064}'
             | '\u{206a}'..='\u{206f}' | '\u{feff}' | '\u{180e}' | '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}'
             | '\u{fff9}'..='\u{fffb}' | '\u{ad}' | '\u{34f}' | '\u{17b4}' | '\u{17b5}'
             // Private use: what is drawn for them, if anything is, depends on the font.
@@ -98,7 +131,7 @@ fn is_hidden(character: char, before: &Context, next: Option<char>, line: Line) 
 /// Control characters but those that lay out text: tabs, the ends of lines and pages. NUL is another matter: a file with
 /// many of them is not text.
 fn is_control(character: char) -> bool {
-    character.is_control() && !matches!(character, '\t' | '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\0')
+    character.is_control() && !matches!(character, '\t' | '\n' | '\r' | '\u{b}' | '\u{c}' | '\0')
 }
 
 /// Spaces that look like U+0020 and are none (Unicode category Zs, without the wide one of Chinese text), and the

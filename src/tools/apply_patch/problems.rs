@@ -7,7 +7,7 @@ use text_file::SpliceError;
 use super::super::{
     CallContext, Kind, ToolError,
     answer::{count, lines},
-    fence::fenced,
+    hidden_note::excerpt,
 };
 
 /// Problems that are described; the rest are counted.
@@ -110,7 +110,7 @@ pub(super) fn explain(
                     "read that part of the file again and write the lines of the hunk as they are there"
                 }
             })
-            .details(fenced(&cx.workspace, [real], details.as_str())),
+            .details(excerpt(&cx.workspace, real, details)),
         HunkError::Ambiguous { strategy, places } => {
             let tolerant =
                 if strategy.is_exact() { String::new() } else { format!(" (not exactly: other {strategy})") };
@@ -122,7 +122,7 @@ pub(super) fn explain(
                     "add lines around the place you mean to the hunk, or a line `@@ ` with a line above it, such as the \
                      function's",
                 )
-                .details(fenced(&cx.workspace, [real], text_edit::neighbours(text, &old, places)))
+                .details(excerpt(&cx.workspace, real, &text_edit::neighbours(text, &old, places)))
         }
         HunkError::Applied(line) => no_match(format!(
             "this hunk is applied already: its new lines are at line {line}, and its old ones are not in the file"

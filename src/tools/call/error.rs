@@ -83,6 +83,8 @@ const MAX_NEAR: usize = 3;
 pub struct ToolError {
     kind: Kind,
     message: String,
+    /// Lines of the server's own below the sentence.
+    below: Box<str>,
     details: String,
     hints: Vec<String>,
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
@@ -91,7 +93,14 @@ pub struct ToolError {
 impl ToolError {
     /// An error of `kind`; `message` is a lower-case sentence that names the value that was wrong.
     pub fn new(kind: Kind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), details: String::new(), hints: Vec::new(), source: None }
+        Self {
+            kind,
+            message: message.into(),
+            below: Box::default(),
+            details: String::new(),
+            hints: Vec::new(),
+            source: None,
+        }
     }
 
     /// An argument that cannot be used.
@@ -151,6 +160,13 @@ impl ToolError {
         self
     }
 
+    /// Adds lines between the sentence and the hints: a place in an argument.
+    #[must_use]
+    pub(crate) fn below(mut self, lines: &str) -> Self {
+        self.below = format!("\n{lines}").into();
+        self
+    }
+
     /// Adds what follows the hints: a diff, the nearest block, a list of places.
     #[must_use]
     pub fn details(mut self, details: impl Into<String>) -> Self {
@@ -194,8 +210,8 @@ impl ToolError {
         self.source.as_deref()
     }
 
-    /// The text for the model. Sentences repeat arguments, so what could drive a terminal is escaped in
-    /// them; details may hold file content and are not escaped.
+    /// The text for the model. Sentences repeat arguments and names from files, so that line breaks and what could drive a
+    /// terminal are escaped in them; the content of a file is in the details, as it is.
     pub fn text(&self) -> String {
         let mut text = self.sentences();
         if !self.details.is_empty() {
@@ -234,13 +250,13 @@ impl ToolError {
     /// The sentence and the hints.
     fn sentences(&self) -> String {
         let hint = self.hints.first().map_or(0, |hint| hint.chars().count());
-        let mut text = elided(&escape_controls(&self.message), hint);
+        let mut text = elided(&sentence(&self.message), hint) + &escape_controls(&self.below);
         if !self.hints.is_empty() {
             text.push('\n');
         }
         for hint in &self.hints {
             text.push_str("\nhint: ");
-            text.push_str(&escape_controls(hint));
+            text.push_str(&sentence(hint));
         }
         text
     }
@@ -275,6 +291,11 @@ impl ToolError {
             _ => error.into(),
         }
     }
+}
+
+/// A sentence in one line: no other begins with a name in it.
+fn sentence(text: &str) -> String {
+    escape_controls(text).replace('\n', "\\u{a}")
 }
 
 /// A message with room for a hint of so many characters in the first 480, where a client cuts (DeerFlow): one

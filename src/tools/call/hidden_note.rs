@@ -2,7 +2,10 @@
 
 use std::fmt::{Display, Write as _};
 
+use confined_fs::{Workspace, WorkspacePath};
 use text_file::hidden::{self, Hidden};
+
+use super::fence::fenced;
 
 /// Characters that are pointed out one by one; more are counted.
 const MAX_NAMED: usize = 5;
@@ -51,6 +54,19 @@ impl HiddenNote {
         };
         (self.found > 0).then(|| format!("(hidden characters: {}{more})", self.places))
     }
+}
+
+/// Lines of the file that is truly at `real`, numbered as `read` does, for the details of an error: as they are, so that
+/// they can be copied, with a note in front on what a person does not see in them.
+pub(crate) fn excerpt(workspace: &Workspace, real: &WorkspacePath, lines: &str) -> String {
+    let mut note = HiddenNote::default();
+    for line in lines.lines() {
+        match line.split_once('\t').filter(|(number, _)| number.bytes().all(|byte| byte.is_ascii_digit())) {
+            Some((number, line)) => note.look(number, line),
+            None => note.look_at_part("the lines below", line),
+        }
+    }
+    note.text().map(|note| note + "\n").unwrap_or_default() + &fenced(workspace, [real], lines)
 }
 
 #[cfg(test)]

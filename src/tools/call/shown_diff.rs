@@ -110,7 +110,7 @@ pub(crate) fn hunk_lines(diff: &str) -> Vec<Range<usize>> {
 }
 
 /// The note on hidden characters in a unified diff: `+12` is line 12 of the new text, `-12` of the old one.
-fn hidden_in(diff: &str) -> Option<String> {
+pub(crate) fn hidden_in(diff: &str) -> Option<String> {
     let mut note = HiddenNote::default();
     // Hunks have line numbers of their own, and most diffs are plain.
     if diff.lines().all(|line| hidden::in_line(line).next().is_none()) {

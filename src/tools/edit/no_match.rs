@@ -11,7 +11,7 @@ use super::{
     super::{
         CallContext, Kind, ToolError,
         answer::{count, lines},
-        fence::fenced,
+        hidden_note::excerpt,
     },
     entry::TextEdit,
 };
@@ -29,7 +29,7 @@ pub(super) fn explain(
         let tolerant = if strategy.is_exact() { String::new() } else { format!(" (not exactly: other {strategy})") };
         let (at, lines) = (count(places.len(), "place"), lines(places));
         ToolError::new(kind, format!("old_string occurs at {at} in {path}{tolerant}{but}: lines {lines}"))
-            .details(fenced(&cx.workspace, [real], text_edit::neighbours(text, &given.old, places)))
+            .details(excerpt(&cx.workspace, real, &text_edit::neighbours(text, &given.old, places)))
     };
     match miss {
         EditError::Ambiguous { strategy, places } => at_places(Kind::Ambiguous, *strategy, "", places).hint(
@@ -67,7 +67,7 @@ pub(super) fn explain(
                 Some(other) => error.hint(format!("old_string occurs in {other}; is that the file you mean?")),
                 None => error,
             };
-            error.details(fenced(&cx.workspace, [real], details.as_str()))
+            error.details(excerpt(&cx.workspace, real, details))
         }
     }
 }

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use text_edit::{Located, Strategies, longer_word};
-use text_file::shorten;
+use text_file::{hidden::printable, shorten};
 
 use super::super::answer::count;
 
@@ -56,7 +56,7 @@ impl WithinWords {
             if self.named.len() < MAX_NAMED_WORDS {
                 line += text[counted_to..span.start].matches('\n').count();
                 counted_to = span.start;
-                self.name(&shorten(word, MAX_WORD_CHARS), format!("{what}{line}"));
+                self.name(&printable(&shorten(word, MAX_WORD_CHARS)), format!("{what}{line}"));
             }
         }
     }

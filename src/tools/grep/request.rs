@@ -140,7 +140,8 @@ pub(in crate::tools) fn pattern_error(error: PatternError, options: PatternOptio
                 .hint("search for a short, distinctive part of it")
         }
         PatternError::Syntax { reason, column, place } => {
-            ToolError::invalid(format!("invalid regex at character {column}: {reason}\n{place}"))
+            ToolError::invalid(format!("invalid regex at character {column}: {reason}"))
+                .below(&place)
                 .hint(format!("{AS_TEXT}; in a regex, escape it with a backslash"))
         }
         PatternError::LineBreak => ToolError::invalid(

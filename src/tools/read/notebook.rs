@@ -4,7 +4,7 @@ use std::{fmt::Write as _, mem};
 
 use confined_fs::Revision;
 use structured_text::{Cell, CellOutput, Notebook};
-use text_file::Document;
+use text_file::{Document, hidden::printable};
 
 use super::{
     super::{
@@ -62,7 +62,7 @@ pub(super) fn read_notebook(cx: &CallContext, request: &FileRequest, mut source:
     let shown = ShownCells::of(&notebook, range, request.budget.reduced(FOOTER));
     let mut hidden = HiddenNote::default();
     // The lines of the file are those of its JSON, which is not shown.
-    for (index, line) in shown.text.lines().enumerate().filter(|(_, line)| !line.is_ascii()) {
+    for (index, line) in shown.text.lines().enumerate() {
         hidden.look(format_args!("line {} of this answer", index + 1), line);
     }
     let mut closing = hidden.text().map(|note| note + "\n").unwrap_or_default();
@@ -157,12 +157,12 @@ impl ShownCells {
 
 /// Adds the lines of a cell.
 fn push_cell(text: &mut String, number: usize, cell: &Cell<'_>, size: OutputSize) {
-    let _ = write!(text, "--- cell {number}: {}", cell.kind);
+    let _ = write!(text, "--- cell {number}: {}", printable(&cell.kind));
     if let Some(count) = cell.count {
         let _ = write!(text, " [{count}]");
     }
     if let Some(id) = &cell.id {
-        let _ = write!(text, ", id {id}");
+        let _ = write!(text, ", id {}", printable(id));
     }
     text.push_str(" ---\n");
     for line in cell.source().lines() {
@@ -174,8 +174,9 @@ fn push_cell(text: &mut String, number: usize, cell: &Cell<'_>, size: OutputSize
 }
 
 fn push_output(text: &mut String, number: usize, output: &CellOutput, size: OutputSize) {
-    let other = if output.other.is_empty() { String::new() } else { format!(": {}", output.other.join("; ")) };
-    let _ = writeln!(text, "--- {}{other} ---", output.kind);
+    let other =
+        if output.other.is_empty() { String::new() } else { format!(": {}", printable(&output.other.join("; "))) };
+    let _ = writeln!(text, "--- {}{other} ---", printable(&output.kind));
     let mut lines = output.text.lines();
     for line in lines.by_ref().take(size.lines) {
         push_line(text, line, size.chars);

@@ -2,12 +2,13 @@
 
 use std::{fmt::Write as _, iter, mem, ops::ControlFlow};
 
-use confined_fs::{Revision, WorkspacePath, escape_controls, stop::StopReason};
+use confined_fs::{Revision, WorkspacePath, stop::StopReason};
 use office_text::{
     MEMORY, OfficeDocument, OfficeError, OfficeKind, OfficeSheet, Outline, Slide, WantedCells, column_number,
     with_document,
 };
 use source_outline::{Definition, not_shown};
+use text_file::hidden::printable;
 
 use super::{
     super::{
@@ -344,7 +345,7 @@ impl Shown {
     /// A hint with the names that there are, which are not those of an untrusted file: they are its author's words.
     fn named<'n>(&self, names: impl ExactSizeIterator<Item = &'n str>, one: &str, otherwise: &str) -> String {
         let more = if names.len() > MAX_NAMED { ", …" } else { "" };
-        let names: Vec<String> = names.take(MAX_NAMED).map(|name| escape_controls(name).into_owned()).collect();
+        let names: Vec<String> = names.take(MAX_NAMED).map(|name| printable(name).into_owned()).collect();
         if self.is_untrusted || names.is_empty() {
             return format!("use {otherwise}");
         }
@@ -373,7 +374,7 @@ impl Shown {
             if title.chars().count() > MAX_TITLE {
                 text = mem::take(&mut title) + "\n" + &text;
             }
-            let title = if title.is_empty() { title } else { format!(": {title}") };
+            let title = if title.is_empty() { title } else { format!(": {}", printable(&title)) };
             let hidden = if slide.hidden { " (hidden)" } else { "" };
             let heading = format!("--- slide {number} of {}{title}{hidden} ---\n", self.total);
             if !slide.notes.is_empty() {
@@ -472,7 +473,7 @@ impl Shown {
     fn sheet_name(&self, sheets: &[OfficeSheet], at: usize) -> String {
         let name = sheets[at].name.as_str();
         let part = SheetPart { name: name.to_owned(), rows: Some((1, 2)), ..SheetPart::default() };
-        let is_plain = !name.contains('"') && escape_controls(name) == name && name.len() <= 100;
+        let is_plain = !name.contains('"') && printable(name) == name && name.len() <= 100;
         let is_parsed =
             || Part::parse(&Part::Sheet(part.clone()).to_string()).is_ok_and(|found| found == Part::Sheet(part));
         let is_good = !self.is_untrusted && is_plain && find_sheet(sheets, name) == Some(at) && is_parsed();
@@ -568,7 +569,7 @@ fn row_number(row: usize) -> u32 {
 fn heading(level: u8, paragraph: usize, text: &str) -> Definition {
     const SIGNS: &str = "######";
     let kind = &SIGNS[..usize::from(level).clamp(1, SIGNS.len())];
-    let name = escape_controls(text.lines().next().unwrap_or_default().trim_start_matches('#').trim()).into_owned();
+    let name = text.lines().next().unwrap_or_default().trim_start_matches('#').trim().to_owned();
     let (start, line, end) = (paragraph, paragraph, paragraph);
     Definition { start, line, end, kind, name, level: kind.len(), prototype: false }
 }
@@ -586,11 +587,7 @@ fn find_sheet(sheets: &[OfficeSheet], name: &str) -> Option<usize> {
 fn described(sheet: &OfficeSheet) -> String {
     let size = sheet.size.map(|(rows, columns)| (count(rows as usize, "row"), count(columns as usize, "column")));
     let size = size.map(|(rows, columns)| format!(": {rows}, {columns}")).unwrap_or_default();
-    format!(
-        "{}{size}{}",
-        escape_controls(&sheet.name).replace(['\n', '\t'], " "),
-        if sheet.hidden { " (hidden)" } else { "" }
-    )
+    format!("{}{size}{}", printable(&sheet.name), if sheet.hidden { " (hidden)" } else { "" })
 }
 
 /// The letters of columns, as many as the budget takes.

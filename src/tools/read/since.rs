@@ -7,7 +7,11 @@ use text_edit::{DiffExtent, unified_diff};
 use text_file::{Document, lines, with_lf};
 
 use super::{
-    super::{AnswerBudget, CallContext, answer::count, shown_diff::hunk_sides},
+    super::{
+        AnswerBudget, CallContext,
+        answer::count,
+        shown_diff::{hidden_in, hunk_sides},
+    },
     request::FileRequest,
     section::{FOOTER, Properties, ReadFacts, Section, footer},
     window::LINE_CHARS,
@@ -51,6 +55,7 @@ impl Changes<'_> {
     fn section(&self, path: &WorkspacePath) -> Option<Section> {
         let section = |text: String, closing: String, returned, next| {
             let facts = ReadFacts { since: Some("changed"), ..self.properties.facts(returned, next) };
+            let closing = hidden_in(&text).map(|note| note + "\n").unwrap_or_default() + &closing;
             Some(Section { closing, ..Section::of(path.clone(), text, facts) })
         };
         let total = count(self.properties.total, "line");
