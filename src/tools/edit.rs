@@ -8,6 +8,7 @@ mod entry;
 mod file_edit;
 mod files;
 mod glob_files;
+mod json_escapes;
 mod lines;
 mod no_match;
 mod places;

@@ -24,6 +24,7 @@ mod definitions;
 mod doctor;
 mod documents;
 mod edit_files;
+mod entries;
 mod events;
 mod exec;
 mod expected;
@@ -60,6 +61,7 @@ mod paging;
 mod patch;
 mod pdf;
 mod present;
+mod printable;
 mod process;
 mod processes;
 #[cfg(unix)]

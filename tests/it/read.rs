@@ -270,7 +270,7 @@ mcp_test!(contradictions_with_paths_are_refused, |h| {
         json!({ "paths": ["a"], "start_line": 1 }),
         json!({ "paths": ["a"], "since": "abcdef" }),
         json!({ "paths": ["a"], "part": "def a" }),
-        json!({ "paths": [{ "path": "a" }] }),
+        json!({ "paths": [{ "path": "a", "limit": 1, "part": "def a" }] }),
         json!({ "paths": ["a:5-2"] }),
         json!({ "path": "a:1", "start_line": 1 }),
         json!({ "path": "a:0" }),

@@ -84,7 +84,7 @@ mcp_test!(lines_that_overlap_or_are_not_there_are_refused, |h| {
         (json!([{ "lines": "1", "rev": rev, "new_string": "x", "new_from": "g.txt" }]), "both given"),
         (
             json!([{ "old_string": "1\n2", "new_string": "x" }, { "lines": "2-3", "rev": rev, "new_string": "y" }]),
-            "changed a part",
+            "edits[0] of this call replaces a part of lines 2-3: join both",
         ),
     ] {
         let text = h.call("edit", json!({ "path": "f.txt", "edits": edits })).fails("invalid_input");

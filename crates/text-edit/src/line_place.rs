@@ -215,6 +215,21 @@ impl MovedOffsets {
         Some(start..end)
     }
 
+    /// The first replacement that changes a part of `span` of the first text, by the order in which they were made.
+    pub fn changed_by(&self, span: &Range<usize>) -> Option<usize> {
+        let (mut start, mut end) = (span.start, span.end);
+        for (index, step) in self.steps.iter().enumerate() {
+            let is_in = |one: &Range<usize>| one.start < end && start < one.end;
+            if step.iter().any(|(one, _)| is_in(one)) {
+                return Some(index);
+            }
+            let before = || step.iter().filter(|(one, _)| one.end <= start);
+            let (removed, added) = before().fold((0, 0), |(old, new), (one, length)| (old + one.len(), new + length));
+            (start, end) = (start + added - removed, end + added - removed);
+        }
+        None
+    }
+
     /// Where an offset is now. `after` what was inserted there, or before it.
     fn moved(&self, mut offset: usize, after: bool) -> Option<usize> {
         for step in &self.steps {

@@ -235,6 +235,15 @@ impl<'a> Site<'_, 'a> {
         file
     }
 
+    /// Whether the lines are indented by blanks in place of the file's tabs, or the other way round.
+    pub(super) fn is_retabbed(self) -> bool {
+        let is_other = |(file, old): (&&str, &&str)| {
+            let (file, old) = (line_parts::parts(file).0, line_parts::parts(old).0);
+            !file.is_empty() && !old.is_empty() && file.contains('\t') != old.contains('\t')
+        };
+        self.file_lines().iter().zip(&self.edit.old).any(is_other)
+    }
+
     /// Whether these are the old lines under a folding.
     pub(super) fn is_equal(self, fold: Fold) -> bool {
         self.file_lines().iter().zip(&self.edit.old).all(|(file, old)| fold.of(file) == fold.of(old))

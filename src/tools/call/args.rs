@@ -7,7 +7,7 @@
 use std::sync::LazyLock;
 
 use serde::de::{DeserializeOwned, IgnoredAny};
-use serde_json::{Map, Number, Value};
+use serde_json::{Map, Number, Value, json};
 use text_file::{EncodingLabel, nearest_name::did_you_mean, shorten};
 use tree_search::join_globs;
 
@@ -187,6 +187,7 @@ fn list(name: &str, value: Value, property: &Map<String, Value>, spec: &Spec) ->
         // Some providers send nested arguments as JSON text.
         Value::String(ref text) => match parse_exact(text) {
             Ok(Value::Array(items)) => items,
+            Ok(Value::Object(item)) => vec![Value::Object(item)],
             // One text where a list of texts is asked for.
             _ if is("string") => vec![value],
             _ if is_cut_json(text) => return Err(cut_text(name)),
@@ -199,7 +200,19 @@ fn list(name: &str, value: Value, property: &Map<String, Value>, spec: &Spec) ->
     let mut read_items = Vec::with_capacity(items.len());
     for (index, item) in items.into_iter().enumerate() {
         let place = format!("{name}[{index}]");
+        // One by one as JSON text.
+        let item = match item {
+            Value::String(text) if text.trim_start().starts_with('{') => match parse_exact(&text) {
+                Ok(Value::Object(item)) => Value::Object(item),
+                _ if is("object") && is_cut_json(&text) => return Err(cut_text(&place)),
+                _ => Value::String(text),
+            },
+            other => other,
+        };
         match item {
+            Value::Object(item) if is("string") => {
+                read_items.push(selected_path(item, spec).map_err(|error| error.within(&place))?);
+            }
             Value::Object(item) => {
                 let item = normalise(item, schema, spec).map_err(|error| error.within(&place))?;
                 read_items.push(Value::Object(item));
@@ -211,6 +224,75 @@ fn list(name: &str, value: Value, property: &Map<String, Value>, spec: &Spec) ->
         }
     }
     Ok(Value::Array(read_items))
+}
+
+/// The path with its selection, as `src/a.rs:120-180`, for an object that names both.
+fn selected_path(item: Map<String, Value>, spec: &Spec) -> Result<Value, ToolError> {
+    let known = json!({ "properties": {
+        "path": { "type": "string" }, "part": { "type": "string" }, "ranges": {}, "offset": { "type": "integer" },
+        "limit": { "type": "integer" }, "start_line": { "type": "integer" }, "end_line": { "type": "integer" },
+    }, "required": ["path"] });
+    let mut renamed = Map::new();
+    for (name, value) in item {
+        let is_ranges = ["line_ranges", "lines", "line_range", "range", "lineRanges"].contains(&name.as_str());
+        insert(&mut renamed, if is_ranges { "ranges" } else { &name }, value)?;
+    }
+    let item = normalise(renamed, known.as_object().unwrap_or(&Map::new()), spec)?;
+    let number = |name: &str| item.get(name).and_then(Value::as_i64);
+    let text = |name: &str| item.get(name).and_then(Value::as_str).filter(|text| !text.trim().is_empty());
+    let range =
+        |first: i64, last: Option<i64>| format!("{first}-{}", last.map(|last| last.to_string()).unwrap_or_default());
+    let limit = number("limit").filter(|limit| *limit > 0);
+    let named = [
+        text("part").map(|part| match part.split_once(' ') {
+            // As the argument `part` takes it: any word for a definition.
+            Some((word, name)) if !PARTS.contains(&word) => format!("def {name}"),
+            _ => part.to_owned(),
+        }),
+        item.get("ranges").and_then(range_text),
+        number("start_line")
+            .or(number("end_line"))
+            .map(|_| range(number("start_line").unwrap_or(1), number("end_line"))),
+        number("offset").filter(|offset| *offset != 0).or(limit).map(|_| {
+            let offset = number("offset").unwrap_or(0);
+            range(offset + 1, limit.map(|limit| offset.saturating_add(limit)))
+        }),
+    ];
+    let path = text("path").unwrap_or_default();
+    let several = "it names the lines or the part in several ways";
+    match named.into_iter().flatten().collect::<Vec<_>>().as_slice() {
+        [] => Ok(path.into()),
+        [_] if number("offset").is_some_and(|offset| offset < 0) => {
+            Err(ToolError::invalid("a negative `offset` is for one file").hint("read it alone, with path and offset"))
+        }
+        [one] => Ok(format!("{path}:{one}").into()),
+        _ => Err(ToolError::invalid(several).hint("name them once, as in src/a.rs:120-180")),
+    }
+}
+
+/// Forms of a part that is no definition.
+const PARTS: [&str; 10] =
+    ["def", "section", "pages", "cells", "region", "columns", "paragraphs", "sheet", "slides", "image"];
+
+/// `10-40,60-80` for ranges of lines as texts, pairs or objects; `None` where there are none.
+fn range_text(value: &Value) -> Option<String> {
+    match value {
+        Value::Array(list) if list.len() == 2 && list.iter().all(Value::is_number) => {
+            Some(format!("{}-{}", list[0], list[1]))
+        }
+        Value::Array(list) => {
+            let ranges: Vec<String> = list.iter().filter_map(range_text).collect();
+            (!ranges.is_empty()).then(|| ranges.join(","))
+        }
+        Value::Object(range) => {
+            let end = |names: [&str; 3]| names.iter().find_map(|name| range.get(*name)).and_then(range_text);
+            let (first, last) = (end(["start_line", "start", "first"]), end(["end_line", "end", "last"]));
+            Some(format!("{}-{}", first.unwrap_or_else(|| "1".to_owned()), last.unwrap_or_default()))
+        }
+        Value::String(text) => Some(text.trim().to_owned()).filter(|text| !text.is_empty()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    }
 }
 
 /// Arguments that can be so long that a call is cut within them, and how such a text is sent.
@@ -410,8 +492,6 @@ fn changes(token: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use crate::tools::Group;
 
     use super::*;

@@ -89,6 +89,25 @@ impl EditEntry {
         self.name.split_once(' ').map_or(&self.name, |(place, _)| place)
     }
 
+    /// Whether `other` asks for the same once more, in one place.
+    pub(super) fn is_repeated_by(&self, other: &Self) -> bool {
+        match (&self.change, &other.change) {
+            (EntryChange::Text(one), EntryChange::Text(other)) => {
+                (&one.old, &one.new, one.replace_all) == (&other.old, &other.new, false)
+            }
+            (EntryChange::Lines(one), EntryChange::Lines(other)) => {
+                (&one.place, &one.new) == (&other.place, &other.new)
+            }
+            _ => false,
+        }
+    }
+
+    /// The error for one that repeats this one.
+    pub(super) fn repeated(&self) -> ToolError {
+        ToolError::invalid(format!("{} of this call makes the same change", self.place()))
+            .hint("leave one of them out; for another place, add lines around it to its old_string")
+    }
+
     /// The text that it replaces wherever it is, in any file.
     ///
     /// # Errors

@@ -20,7 +20,7 @@ use super::{
         shown_diff,
     },
     cells,
-    entry::{self, EditEntry, EntryChange},
+    entry::{self, EditEntry, EntryChange, TextEdit},
     glob_files,
     lines::{self, FileNow, NowLines},
     places::{Places, WithinWords},
@@ -252,15 +252,17 @@ impl FileEdit {
         entries: impl Iterator<Item = (&'e EditEntry, Option<&'e NowLines>)>,
     ) -> Result<MadeEdits, ToolError> {
         let mut all = MadeEdits::default();
-        let mut moved = MovedOffsets::default();
+        let (mut moved, mut before) = (MovedOffsets::default(), Vec::<&EditEntry>::new());
         for (one, lines) in entries {
             cx.check()?;
             let document = all.document.as_ref().unwrap_or(now.document);
-            let places = match lines {
-                Some(lines) => lines.places(one, now, document, &moved),
-                None => self.searched_places(cx, one, document),
+            let places = match (lines, before.iter().find(|other| other.is_repeated_by(one))) {
+                (_, Some(other)) => Err(other.repeated()),
+                (Some(lines), None) => lines.places(one, now, document, (&before, &moved)),
+                (None, None) => self.searched_places(cx, one, document),
             };
             let places = places.map_err(|error| {
+                let error = self.met(cx, one, now.document, (&before, &moved), error);
                 let error = one.label(error);
                 let is_only = self.edits.len() == 1 || self.is_one_of_several;
                 if is_only { error } else { error.hint("none of the edits was applied") }
@@ -274,7 +276,14 @@ impl FileEdit {
                 let limit = cx.settings.max_file_size;
                 return Err(one.label(ToolError::would_grow(&self.path, grown, limit)));
             }
+            if let EntryChange::Text(text) = &one.change
+                && let Some(other) = made_by(&before, text).filter(|_| !one.in_glob && !spans.is_empty())
+                && !now.document.text().contains(&text.old)
+            {
+                all.notes.push(format!("{} changes text that {other} of this call put in", one.place()));
+            }
             moved.push(spans.iter().map(|(span, new)| (span.clone(), new.len())));
+            before.push(one);
             let made = if spans.is_empty() { None } else { Some(one.splice(document, &spans, &self.path)?) };
             all.counts.push(places.replacements);
             all.strategies.push(places.strategy);
@@ -286,6 +295,35 @@ impl FileEdit {
             }
         }
         Ok(all)
+    }
+
+    /// The error of an entry that names which one before it is in its way: it replaced the text, or put it in once more.
+    fn met(
+        &self,
+        cx: &CallContext,
+        one: &EditEntry,
+        first: &Document,
+        (before, moved): (&[&EditEntry], &MovedOffsets),
+        error: ToolError,
+    ) -> ToolError {
+        let EntryChange::Text(text) = &one.change else { return error };
+        if before.is_empty() || !matches!(error.kind(), Kind::NoMatch | Kind::Ambiguous) {
+            return error;
+        }
+        let Ok(Places { spans, .. }) = self.searched_places(cx, one, first) else { return error };
+        if let Some((span, other)) = spans.iter().find_map(|(span, _)| Some((span, moved.changed_by(span)?))) {
+            let other = before[other].place();
+            let sentence = format!(
+                "{other} of this call replaces line {}: join both",
+                first.text()[..span.start].matches('\n').count() + 1
+            );
+            return ToolError::new(error.kind(), format!("{}: {sentence}", self.path))
+                .hint("make one entry of both: each entry is looked for in what those before it leave");
+        }
+        match made_by(before, text) {
+            Some(other) => error.followed_by(&format!("; {other} of this call puts it in once more")),
+            None => error,
+        }
     }
 
     /// Where the text of an entry is.
@@ -316,6 +354,12 @@ impl FileEdit {
         }
         Ok(Places::one(0..0, text.new.clone()))
     }
+}
+
+/// The last of the entries `before` whose new text has the old one of `text`.
+fn made_by<'e>(before: &[&'e EditEntry], text: &TextEdit) -> Option<&'e str> {
+    let has_it = |other: &&&EditEntry| !text.old.is_empty() && other.change.new_text().contains(&text.old);
+    before.iter().rev().find(has_it).map(|other| other.place())
 }
 
 impl PlannedEdit {

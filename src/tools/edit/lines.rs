@@ -102,7 +102,7 @@ impl NowLines {
         one: &EditEntry,
         now: FileNow<'_>,
         document: &Document,
-        moved: &MovedOffsets,
+        (before, moved): (&[&EditEntry], &MovedOffsets),
     ) -> Result<Places, ToolError> {
         let EntryChange::Lines(edit) = &one.change else { return Ok(Places::default()) };
         let lines = place_text(&edit.place);
@@ -110,9 +110,12 @@ impl NowLines {
             return Err(ToolError::invalid(format!("there is nothing to insert {lines}"))
                 .hint("for an empty line pass new_string=\"\\n\""));
         }
-        let span = self.place.span(now.document.text()).ok().and_then(|span| moved.now(&span)).ok_or_else(|| {
-            ToolError::invalid(format!("an earlier edit of this call changed a part of {lines}"))
-                .hint("make one edit of both, or send them in two calls")
+        let span = self.place.span(now.document.text()).ok();
+        let other = span.as_ref().and_then(|span| moved.changed_by(span)).and_then(|other| before.get(other));
+        let span = span.filter(|_| other.is_none()).and_then(|span| moved.now(&span)).ok_or_else(|| {
+            let other = other.map_or("an earlier edit", |other| other.place());
+            ToolError::invalid(format!("{other} of this call replaces a part of {lines}: join both"))
+                .hint("make one entry of both, or send them in two calls")
         })?;
         let made = self.place.replacement(document.text(), span, &edit.new, one.copied.is_some());
         if document.text()[made.span.clone()] == made.text {
@@ -243,8 +246,10 @@ fn overlapping(one: &EditEntry, other: &EditEntry) -> ToolError {
         EntryChange::Lines(edit) => place_text(&edit.place),
         EntryChange::Text(_) => String::new(),
     };
-    ToolError::invalid(format!("{} ({}) and {} ({}) overlap", one.name, place(one), other.name, place(other)))
-        .hint("nothing was changed; make one entry of them, all numbers are those of rev")
+    let sentence = format!("{} of this call replaces {}: join both, they overlap", one.place(), place(one));
+    other
+        .label(ToolError::invalid(format!("{}: {sentence}", place(other))))
+        .hint("nothing was changed; make one entry of both, all numbers are those of rev")
 }
 
 #[cfg(test)]

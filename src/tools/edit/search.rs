@@ -9,7 +9,7 @@ use super::{
     super::{CallContext, Kind, ToolError},
     cells,
     entry::TextEdit,
-    no_match,
+    json_escapes, no_match,
     places::Places,
 };
 
@@ -35,6 +35,10 @@ pub(super) fn find(
     let located = match one.locate(text, &request) {
         Ok(located) => located,
         Err(miss) => {
+            if let Some(other) = json_escapes::as_in_file(target.path(), text, one) {
+                let note = "`\\u` escapes taken for their characters, and written as the file has them".to_owned();
+                return Ok(Places { note: Some(note), ..find(cx, target, document, &other, expected)? });
+            }
             let path = target.asked().to_string();
             let others = matches!(miss, EditError::NotFound(_)).then(|| without_root_names(cx, &path, document, one));
             let Some(other) = others.flatten() else { return Err(no_match::explain(cx, target, text, one, &miss)) };

@@ -20,10 +20,10 @@ const MAX_LINES: &[(&str, usize)] = &[
     ("crates/self-sandbox", 1_400),
     ("crates/source-outline", 3_580),
     ("crates/structured-text", 1_140),
-    ("crates/text-edit", 6_053),
-    ("crates/text-file", 1_140),
+    ("crates/text-edit", 6_080),
+    ("crates/text-file", 1_360),
     ("crates/tree-search", 7_620),
-    ("src", 30_500),
+    ("src", 30_760),
 ];
 
 /// Modules that a folder may have; a file and the folder of its name count once.

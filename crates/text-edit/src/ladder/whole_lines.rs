@@ -40,7 +40,9 @@ pub(super) fn find(search: &Search<'_>, is_meant: fn(&Interpretation) -> bool) -
         let mut found: Vec<Found> = Vec::new();
         for (meant, edit) in &edits {
             let needs_substance = fold != FOLDS[0] || !meant.by.is_exact();
-            if needs_substance && !edit.has_substance() || fold.ignores_indentation() && meant.is_doubtful {
+            // Of little text the indentation in other characters is enough.
+            let is_short = !(edit.has_substance() || fold == Fold::Indentation && meant.by.is_exact());
+            if needs_substance && is_short || fold.ignores_indentation() && meant.is_doubtful {
                 continue;
             }
             let mut one = under_fold(search, edit, &folded);
@@ -85,10 +87,14 @@ fn under_fold(search: &Search<'_>, edit: &LineEdit<'_>, folded: &FoldedLines<'_>
     if edit.old.len() > search.lines().len() {
         return Found::default();
     }
-    let mut found = collect(search, folded.fold, &search.sites(edit, folded, false));
+    let mut sites = search.sites(edit, folded, false);
+    let is_short = folded.fold == Fold::Indentation && !edit.has_substance();
+    sites.retain(|site| !is_short || site.is_retabbed());
+    let mut found = collect(search, folded.fold, &sites);
     // A first line copied from its first character on. Nothing can be deleted from there to a line's end.
     let starts_bare = !edit.old[0].starts_with([' ', '\t']) && !edit.old[0].is_empty();
-    if found.is_empty() && !found.refusal().is_some_and(Refusal::is_final) && !edit.deletes && starts_bare {
+    if found.is_empty() && !found.refusal().is_some_and(Refusal::is_final) && !edit.deletes && starts_bare && !is_short
+    {
         let bare = collect(search, folded.fold, &search.sites(edit, folded, true));
         found = Found { refused: bare.refused.or(found.refused), ..bare };
     }

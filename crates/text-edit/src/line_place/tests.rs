@@ -103,3 +103,14 @@ fn a_replacement_across_an_end_loses_the_span() {
     assert_eq!(moved_by(&[&[(3..9, 2)]], 4..8), None);
     assert_eq!(moved_by(&[&[(3..5, 2)]], 4..4), None);
 }
+
+#[test]
+fn replacement_in_the_way_is_known_by_its_number() {
+    // "abcdef" → "aXYdef" → "aXYdeZZ"
+    let mut moved = MovedOffsets::default();
+    moved.push([(1..3, 2)]);
+    moved.push([(5..6, 2)]);
+    assert_eq!(moved.changed_by(&(0..1)), None);
+    assert_eq!(moved.changed_by(&(2..4)), Some(0));
+    assert_eq!(moved.changed_by(&(4..6)), Some(1));
+}

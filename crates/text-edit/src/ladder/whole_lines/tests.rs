@@ -249,3 +249,16 @@ fn one_level_shows_no_shift_that_leaves_the_files_levels() {
     assert_missed(file, "      elif c:\n", "      elif c:\n          e1()\n");
     assert_missed(file, "          b1()\n", "          b1()\n            e1()\n");
 }
+
+#[test]
+fn short_line_with_blanks_for_its_tab_is_a_place() {
+    let text = "a:\n\tx = 1\n\ty = 2\n}\n";
+    assert_edited(text, "    y = 2", "    y = 5", Indentation, "a:\n\tx = 1\n\ty = 5\n}\n");
+    assert_edited(text, "    x = 1\n    y = 2\n", "    x = 3\n", Indentation, "a:\n\tx = 3\n}\n");
+    assert_edited("if (a) {\n\t}\n}\n", "    }\n", "    };\n", Indentation, "if (a) {\n\t};\n}\n");
+    assert_edited("a\n    y\n", "\ty", "\tz", Indentation, "a\n    z\n");
+    // A lone brace further left or right is no description of a place.
+    assert_missed("f {\n  }\n", "    }\n", "    };\n");
+    assert_missed("f {\n}\n", "    }\n", "    };\n");
+    assert_ambiguous("\t}\n\t}\n", "    }\n", "    };\n");
+}
