@@ -12,7 +12,9 @@ use std::{
     time::Duration,
 };
 
-use confined_fs::{AppendLog, EventSink, StateDir, WaitLimit, Workspace, prepare_process, watch_limit};
+use confined_fs::{
+    AppendLog, EventSink, Opened, RootSpec, StateDir, WaitLimit, Workspace, prepare_process, watch_limit,
+};
 use lsp_check::LanguageServers;
 use rootbound::{
     audit::Audit,
@@ -146,7 +148,7 @@ fn assemble(config: &Config) -> Result<Assembled, StartError> {
 /// All that is opened or started by its path, which a confined process cannot do.
 struct OpenedPaths {
     state: Option<StateDir>,
-    base: confined_fs::Opened,
+    base: Opened,
     client_workspaces: Vec<Workspace>,
     /// Of the role that all other clients have, where it is not the only one.
     own_workspace: Option<Workspace>,
@@ -162,7 +164,7 @@ fn open(config: &Config) -> Result<OpenedPaths, StartError> {
     let problem = |why| StartError::Problems(vec![why]);
     let mut complaints = Vec::new();
     let state = open_state(config, &mut complaints);
-    let base = Workspace::open(&config.roots, config.workspace.clone()).map_err(StartError::Problems)?;
+    let base = open_workspace(config, &config.roots).map_err(StartError::Problems)?;
     for warning in config.warnings.iter().chain(&base.warnings) {
         warn(config, warning);
     }
@@ -288,12 +290,13 @@ fn language_servers(
     // Only changes are checked: without one the broker would be a process that does nothing.
     let changes =
         matches!(config.action, Action::Serve | Action::Call(_) | Action::Doctor) && !config.selection.read_only;
-    if config.language_servers.is_empty() || !changes {
+    if config.language_servers.is_empty() || !changes || workspace.unusable().is_some() {
         return None;
     }
     // Before the process is confined: afterwards it may start no program.
     let programs: Vec<BrokeredProgram> = config.language_servers.iter().map(|server| server.program.clone()).collect();
-    let roots = workspace.roots().iter().map(|root| root.host().to_owned()).collect();
+    let usable = workspace.roots().iter().filter(|root| !root.is_unusable());
+    let roots = usable.map(|root| root.host().to_owned()).collect();
     let broker = Broker::start_process(&programs, roots).inspect_err(|error| {
         let why = format!("language servers cannot be used: {error}");
         warn(config, &why);
@@ -302,9 +305,16 @@ fn language_servers(
     Some(Arc::new(LanguageServers::new(config.language_servers.clone(), broker.ok())))
 }
 
+/// Opens the directories. Only a server starts where none can be used, to say so to its client.
+fn open_workspace(config: &Config, roots: &[RootSpec]) -> Result<Opened, Vec<String>> {
+    let opened = Workspace::open(roots, config.workspace.clone())?;
+    let is_useless = config.action != Action::Serve && opened.workspace.unusable().is_some();
+    if is_useless { Err(opened.warnings) } else { Ok(opened) }
+}
+
 /// The directories of a role, open.
 fn role_workspace(config: &Config, role: &Role) -> Result<Workspace, StartError> {
-    Workspace::open(&role.roots, config.workspace.clone()).map(|opened| opened.workspace).map_err(|why| {
+    open_workspace(config, &role.roots).map(|opened| opened.workspace).map_err(|why| {
         StartError::Problems(why.into_iter().map(|why| format!("the role {:?}: {why}", role.name)).collect())
     })
 }

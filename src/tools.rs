@@ -39,7 +39,7 @@ pub use call::{
         WaitBound,
     },
     erased::ErasedTool,
-    error::{Kind, ToolError},
+    error::{Kind, ToolError, UNUSABLE_ROOT},
     paths::ExistingKind,
     tool::{Alias, Change, EndReason, Fingerprint, FlagValue, Group, Plan, PollResult, Preview, Spec, Tool, Wait},
 };

@@ -93,11 +93,8 @@ fn name(root: &Root) -> &str {
 fn directories(out: &mut Report, config: &Config, services: &Services) {
     out.heading = "directories";
     for root in services.workspace.roots() {
-        let state = match (root.is_optional(), root.is_absent()) {
-            (_, true) => ", optional, not there yet",
-            (true, false) => ", optional",
-            (false, false) => "",
-        };
+        let optional = if root.is_optional() { ", optional" } else { "" };
+        let state = format!("{optional}{}", root.absence_note());
         // Windows puts `\\?\` before a resolved path.
         let path = root.host().display().to_string();
         out.line(format_args!("{}  {}{state}  {}", name(root), root.rights(), path.trim_start_matches(r"\\?\")));

@@ -45,7 +45,7 @@ impl Server {
     /// A server of `services`.
     pub fn new(services: Services) -> Self {
         let text = || instructions::text(&services.toolbox, &services.workspace);
-        let instructions = services.options.unconfigured.clone().unwrap_or_else(text);
+        let instructions = services.unconfigured().unwrap_or_else(text);
         Self::with_instructions(services, instructions)
     }
 

@@ -181,7 +181,7 @@ impl Dispatcher {
     }
 
     async fn answer(&self, mut call: Call) -> Result<Response, ToolError> {
-        self.services.options.check_configured()?;
+        self.services.check_configured()?;
         if let Some(key) = &call.duplicate_key {
             return Err(ToolError::invalid(format!("duplicate key `{key}` in one object of the call"))
                 .hint(format!("send {key} once")));

@@ -56,7 +56,7 @@ fn push_roots(text: &mut String, roots: &[Arc<Root>]) {
             text.push_str("Roots, each path beginning with the name of its root:");
             let mut used = text.chars().count();
             for (listed, root) in several.iter().enumerate() {
-                let absent = if root.is_absent() { ", not there yet" } else { "" };
+                let absent = root.absence_note();
                 let line = format!("\n- {} ({}{absent})", root.public(), root.rights());
                 let tail = format!("\nand {} more: ls without a path lists them.", several.len() - listed);
                 used += line.chars().count();

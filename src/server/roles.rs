@@ -49,7 +49,8 @@ impl Served {
 
     /// Serves a role, with the limits of `base`.
     pub(super) fn of_role(role: RoleParts, base: &Dispatcher) -> Self {
-        let text = instructions::text(&role.services.toolbox, &role.services.workspace);
+        let text = || instructions::text(&role.services.toolbox, &role.services.workspace);
+        let text = role.services.unconfigured().unwrap_or_else(text);
         Self::new(Some(role.client), Arc::new(base.of_role(role.services)), text)
     }
 

@@ -12,7 +12,7 @@ use tree_search::PathIndex;
 use crate::{
     audit::Audit,
     session::{ChangeKind, ChangeListener, CommittedChange, Session},
-    tools::{CallContext, Kind, Settings, ToolError, Toolbox},
+    tools::{CallContext, Kind, Settings, ToolError, Toolbox, UNUSABLE_ROOT},
 };
 
 use super::confirm::{Confirm, ConfirmThrough};
@@ -69,15 +69,6 @@ impl ServerOptions {
     pub fn takes_codes(&self) -> bool {
         self.confirm != Confirm::Never && self.confirm_through == ConfirmThrough::Model
     }
-
-    /// Refuses a call where there is no directory to offer.
-    pub(super) fn check_configured(&self) -> Result<(), ToolError> {
-        let Some(why) = &self.unconfigured else { return Ok(()) };
-        Err(ToolError::new(Kind::Denied, why.clone()).hint(
-            "ask the user to name the project's absolute path in the `args` of this server's entry in the client's \
-             configuration, and to start the server again",
-        ))
-    }
 }
 
 /// The parts that a server is made of.
@@ -100,6 +91,23 @@ pub struct Services {
 }
 
 impl Services {
+    /// Why there is no directory to offer, if so: every call is answered with it.
+    pub(super) fn unconfigured(&self) -> Option<String> {
+        self.options.unconfigured.clone().or_else(|| self.workspace.unusable())
+    }
+
+    /// Refuses a call where there is no directory to offer.
+    pub(super) fn check_configured(&self) -> Result<(), ToolError> {
+        let Some(why) = self.unconfigured() else { return Ok(()) };
+        Err(match self.options.unconfigured {
+            None => ToolError::new(Kind::NotFound, why).hint(UNUSABLE_ROOT),
+            Some(_) => ToolError::new(Kind::Denied, why).hint(
+                "ask the user to name the project's absolute path in the `args` of this server's entry in the client's \
+                 configuration, and to start the server again",
+            ),
+        })
+    }
+
     /// The context of a call that starts now and may take `limit`.
     pub fn context(&self, limit: Duration) -> CallContext {
         let Self { workspace, session, path_index, settings, language_servers, .. } = self;

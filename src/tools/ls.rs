@@ -101,7 +101,7 @@ fn roots(cx: &CallContext) -> Answer {
     for root in cx.workspace.roots() {
         let writable = root.access() == Access::ReadWrite;
         let path = root.public();
-        let absent = if root.is_absent() { ", not there yet" } else { "" };
+        let absent = root.absence_note();
         let checkout = render::checkout(cx, root).map(|checkout| format!("; {checkout}")).unwrap_or_default();
         let _ = write!(text, "\n  {path}/ ({}{absent}{checkout})", root.rights());
         entries.push(ListedEntry { path, kind: "root", writable: Some(writable), ..ListedEntry::default() });

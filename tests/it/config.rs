@@ -129,7 +129,7 @@ fn server_without_a_directory_answers_each_call_with_the_reason() {
     assert!(!project.home.path().join("new.txt").exists());
     assert!(fs::read_to_string(&file).expect("recorded").lines().count() >= 6);
     // Nothing but this reason starts a server that offers nothing.
-    for arguments in [&["--log=loud"][..], &["--root", "gone"], &["--root", "/"], &["call", "ls"], &["doctor"]] {
+    for arguments in [&["--log=loud"][..], &["--root", "/"], &["call", "ls"], &["doctor"]] {
         let printed = project.run_with(project.home.path(), &[], arguments);
         assert_eq!(printed.code, Some(2), "{arguments:?}: {}", printed.stderr);
     }
@@ -238,7 +238,7 @@ fn one_missing_root_is_a_warning_and_no_usable_root_an_error() {
     let logged = project.run(&[&["--log", "warn"], &words[..]].concat()).failed(1);
     assert!(logged.contains("WARN"), "asked for: {logged}");
     assert!(one.succeeded().contains("1\tone"));
-    let printed = project.run(&["--root", "gone=missing"]).failed(2);
+    let printed = project.run(&["--root", "gone=missing", "tools"]).failed(2);
     assert!(printed.contains("missing"), "{printed}");
 }
 
@@ -653,4 +653,23 @@ fn range_errors_show_bounds_with_units() {
         let complaints = project.run_with(&project.folder(), &[], &[option, value, "tools"]).failed(2);
         assert!(complaints.contains(printed), "{printed:?} is not in\n{complaints}");
     }
+}
+
+#[test]
+fn empty_value_is_one_line_wherever_it_is_given() {
+    let project = Project::new();
+    let config = ["--config", "r.toml"];
+    for (file, variables, arguments) in [
+        ("max_output =", &[][..], &config[..]),
+        ("max_output = \"\"", &[], &config),
+        ("index_size =\nmax_output = 5000", &[], &config),
+        ("", &[("ROOTBOUND_MAX_OUTPUT", " ")], &[]),
+        ("", &[], &["--max-output="]),
+    ] {
+        fs::write(project.folder().join("r.toml"), file).expect("written");
+        let printed = project.run_with(&project.folder(), variables, &[arguments, &["tools"]].concat()).failed(2);
+        assert_eq!(printed.lines().count(), 1, "{file}: {printed}");
+    }
+    // Clients pass that for what their own configuration leaves out.
+    project.run_with(&project.folder(), &[("ROOTBOUND_MAX_OUTPUT", "")], &["tools"]).succeeded();
 }

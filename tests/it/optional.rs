@@ -1,5 +1,5 @@
-//! Directories that may be missing at the start: `:optional`. What other programs may put in their place is tested in
-//! `attacks::optional_roots`.
+//! Directories that may be missing at the start: `:optional`; and those that are although they should be there. What other
+//! programs may put in their place is tested in `attacks::optional_roots`.
 
 use std::{
     fs,
@@ -190,4 +190,121 @@ fn doctor_names_the_directory_that_the_kernel_allows_more_of() {
     if doctor.stdout.contains("fully enforced") || doctor.stdout.contains("partially enforced") {
         assert!(refused.contains("whose sandbox does not reach it") && refused.contains("restart"), "{refused}");
     }
+}
+
+/// The first words of the answer to each call where no directory could be used.
+const UNUSABLE: &str = "no directory of this server's configuration can be used: ";
+
+/// A server without any directory: it says so to its client, for every way of naming them. `why` follows the name `x`.
+#[track_caller]
+fn says_why(dir: &TempDir, mut process: Process, why: &str) {
+    let said = format!("{UNUSABLE}x {why}");
+    let instructions = process.initialize()["instructions"].clone();
+    assert!(instructions.as_str().is_some_and(|text| text.starts_with(&said)), "{instructions}");
+    let listed = process.ask("tools/list", &json!({}));
+    assert_eq!(listed["result"]["tools"].as_array().map(Vec::len), Some(6), "{listed}");
+    for (tool, arguments) in [
+        ("ls", json!({})),
+        ("glob", json!({ "pattern": "*" })),
+        ("grep", json!({ "pattern": "x" })),
+        ("read", json!({ "path": "x/a.txt" })),
+        ("read", json!({})),
+        ("write", json!({ "path": "b", "content": "x" })),
+        ("edit", json!({ "path": "b", "old_string": "", "new_string": "x" })),
+    ] {
+        let answer = process.ask("tools/call", &json!({ "name": tool, "arguments": arguments }));
+        let text = answer["result"]["content"][0]["text"].as_str().unwrap_or_default();
+        assert!(text.starts_with(&said) && text.contains("\n\nhint: ask the user to put the directory back"), "{text}");
+        assert!(!text.contains(&dir.path().display().to_string()) && text.len() < 480, "{text}");
+        assert_eq!(answer["result"]["_meta"]["rootbound/error"], "not_found", "{answer}");
+    }
+    process.end_input();
+    let (status, log) = process.exit();
+    assert!(status.success() && log.matches(" cannot be used: ").count() == 1, "{log}");
+}
+
+#[test]
+fn server_without_any_directory_says_why_to_its_client() {
+    let dir = folder();
+    fs::write(dir.path().join("file"), "").expect("a file");
+    fs::write(dir.path().join("rb.toml"), "[[root]]\nname = \"x\"\npath = \"gone\"\n").expect("a file");
+    let gone = dir.path().join("up/x");
+    let gone = gone.to_str().expect("a plain name");
+    let missing = "did not exist when the server started";
+    for arguments in [&["x"][..], &[gone], &["--root", "x=gone"], &["--root", "up/x:ro"], &["--config", "rb.toml"]] {
+        says_why(&dir, Process::start(dir.path(), arguments), missing);
+        for command in [&["call", "ls"][..], &["doctor"], &["index", "status"], &["history", "list"], &["tools"]] {
+            let ended = Outcome::of(program(dir.path()).args(["--state-dir", "off"]).args(arguments).args(command));
+            assert!(ended.failed(2).contains(" cannot be used: "), "{arguments:?} {command:?}");
+        }
+    }
+    let off = std::path::Path::new("off");
+    says_why(&dir, Process::start_with(&[("ROOTBOUND_ROOT", "x=gone")], dir.path(), off, &[]), missing);
+    let no_directory = "was no directory when the server started";
+    says_why(&dir, Process::start(dir.path(), &["--root", "x=file"]), no_directory);
+    if cfg!(unix) {
+        says_why(&dir, Process::start(dir.path(), &["--root", "x=file/below"]), no_directory);
+    }
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink("nowhere", dir.path().join("x")).expect("a link");
+        says_why(&dir, Process::start(dir.path(), &["x"]), missing);
+    }
+    // Other errors still end the start, all of them.
+    let ended = Outcome::of(program(dir.path()).args(["x", "--log=loud", "--max-output=1"])).failed(2);
+    assert!(ended.contains("--log") && ended.contains("--max-output"), "{ended}");
+}
+
+#[test]
+fn directory_that_comes_back_is_served_after_a_restart() {
+    let dir = folder();
+    let (mut process, _) = start(&dir, &["x"]);
+    fs::rename(dir.path().join("app"), dir.path().join("x")).expect("moved");
+    assert!(text(&mut process, "read", &json!({ "path": "a.txt" })).starts_with(UNUSABLE));
+    let (mut process, _) = start(&dir, &["x"]);
+    assert!(text(&mut process, "read", &json!({ "path": "a.txt" })).contains("here"));
+}
+
+#[test]
+fn one_that_is_missing_is_named_and_the_others_work() {
+    let dir = folder();
+    for second in ["app", "app/inner"] {
+        let missing = format!("m=app/../{second}/gone:ro");
+        let (mut process, initialized) = start(&dir, &["--root", "app=app", "--root", &missing]);
+        let note = "did not exist when the server started";
+        let instructions = initialized["instructions"].as_str().expect("text");
+        assert!(instructions.contains(&format!("- m (read-only, {note})")), "{instructions}");
+        let listed = text(&mut process, "ls", &json!({}));
+        assert_eq!(listed, format!("2 roots:\n  app/ (read-write)\n  m/ (read-only, {note})"));
+        for (tool, arguments) in [("grep", json!({ "pattern": "here" })), ("glob", json!({ "pattern": "*.txt" }))] {
+            let found = text(&mut process, tool, &arguments);
+            let noted = found.matches(&format!("(not searched: m, {note})")).count();
+            assert!(found.contains("app/a.txt") && noted == 1, "{found}");
+        }
+        assert!(text(&mut process, "read", &json!({ "path": "app/a.txt" })).contains("here"));
+        for (tool, arguments) in [
+            ("read", json!({ "path": "m/x" })),
+            ("ls", json!({ "path": "m" })),
+            ("write", json!({ "path": "m/x", "content": "x" })),
+            // Its place in the other root has its rights, not those of that one.
+            ("write", json!({ "path": format!("{second}/gone/x"), "content": "x" })),
+        ] {
+            let refused = text(&mut process, tool, &arguments);
+            assert!(refused.starts_with(&format!("the workspace root m {note}")), "{tool} {arguments}: {refused}");
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn file_system_that_no_longer_answers_is_one_line() {
+    if !crate::process::may_mount() || !std::path::Path::new("/dev/fuse").exists() {
+        return;
+    }
+    let dir = folder();
+    fs::create_dir(dir.path().join("x")).expect("a folder");
+    // The program behind it has ended: ENOTCONN.
+    let dead = "exec 3<>/dev/fuse; mount -i -t fuse -o fd=3,rootmode=40000,user_id=0,group_id=0 x x; exec 3>&-";
+    let process = Process::start_mounted(dir.path(), dead, &["x"]);
+    says_why(&dir, process, "could not be read when the server started (transport endpoint is not connected)");
 }

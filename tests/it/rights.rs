@@ -78,6 +78,40 @@ fn call(process: &mut Process, tool: &str, arguments: &Value) -> (bool, String) 
 }
 
 #[test]
+fn directory_that_may_not_be_read_is_one_line_and_one_sentence() {
+    let place = Place::new();
+    place.folder("locked/x", 0o755, place.user);
+    for (folder, mode) in [("locked/x", 0o000), ("locked/x", 0o644), ("locked", 0o000)] {
+        Place::give(&place.path(folder), mode, place.user);
+        for options in [&["locked/x"][..], &["--root", "x=locked/x", "--resolver", "walk"]] {
+            let mut server = Process::start_as(place.user, &place.program, place.dir.path(), options);
+            server.initialize();
+            let (is_error, text) = call(&mut server, "ls", &json!({}));
+            let why = "x could not be read when the server started (permission denied)";
+            assert!(is_error && text.contains(why), "{folder} {mode:o}: {text}");
+            server.end_input();
+            let (_, log) = server.exit();
+            assert_eq!(log.lines().count(), 1, "{folder} {mode:o}: {log}");
+        }
+        let mixed = ["--root", "app=root", "--root", "x=locked/x"];
+        let mut server = Process::start_as(place.user, &place.program, place.dir.path(), &mixed);
+        server.initialize();
+        let (_, text) = call(&mut server, "ls", &json!({}));
+        assert!(
+            text.contains("\n  x/ (read-write, could not be read when the server started (permission denied))"),
+            "{text}"
+        );
+        let optional = ["--root", "app=root", "--root", "x=locked/x:optional"];
+        let mut server = Process::start_as(place.user, &place.program, place.dir.path(), &optional);
+        server.initialize();
+        server.end_input();
+        let (_, log) = server.exit();
+        assert_eq!(log.matches(" cannot be used: ").count(), log.lines().count(), "{log}");
+        Place::give(&place.path(folder), 0o755, place.user);
+    }
+}
+
+#[test]
 fn a_delete_without_permission_for_a_part_deletes_nothing() {
     let place = Place::new();
     place.folder("root/d", 0o755, place.user);

@@ -49,7 +49,7 @@ impl DiskRules {
             // Not where a root appears later: a `.git` file that was made after the start changes nothing.
             rules.worktrees = root.checkouts.get().map(|found| found.judged_alone.clone()).unwrap_or_default();
             root.add_startup_rules(rules);
-            if let Some(optional) = root.optional.as_ref().filter(|_| !root.is_absent()) {
+            if let Some(optional) = root.optional.as_ref().filter(|_| !root.is_absent() && root.dir.probe().is_ok()) {
                 optional.noticed();
             }
         }
@@ -58,7 +58,8 @@ impl DiskRules {
 
     /// Adds the rules of a root that was missing; whether it was the first time.
     pub(super) fn appeared(&self, roots: &Roots, root: &Root) -> bool {
-        let Some(optional) = root.optional.as_ref().filter(|_| root.is_unnoticed()) else { return false };
+        let may_be_read = || root.is_unnoticed() && root.dir.probe().is_ok();
+        let Some(optional) = root.optional.as_ref().filter(|_| may_be_read()) else { return false };
         let found = if self.agents { agent_files::read(roots, &self.homes) } else { Vec::new() };
         let chain = server_files::all(&hosts_of(&found), &[]);
         let targets = link_targets::targets(roots);

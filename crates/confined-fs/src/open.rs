@@ -72,13 +72,13 @@ impl Shared {
 
     /// Real root and real names, and the names on the way; missing last parts are kept.
     pub(super) fn locate(&self, asked: &WorkspacePath) -> Result<Location, AccessError> {
-        present(asked, asked)?;
+        present(asked)?;
         for _ in 0..ATTEMPTS {
             match links::follow(&self.roots, asked) {
                 Err(error) if error.kind == AccessErrorKind::Changed => {}
                 answer => {
                     let way = answer?;
-                    present(&way.real, asked)?;
+                    present(&way.real)?;
                     let root = way.real.root();
                     if root.is_unnoticed() && !root.is_absent() {
                         self.disk_rules.appeared(&self.roots, root);
@@ -217,13 +217,13 @@ pub(crate) fn changeable(verdict: Verdict, asked: &WorkspacePath) -> Result<(), 
 
 /// Refuses names that policy hides as missing, and paths in a root that is gone.
 fn visible(way: &Location, asked: &WorkspacePath) -> Result<(), AccessError> {
-    present(&way.real, asked)?;
+    present(&way.real)?;
     if way.hidden() || asked.hidden() { Err(AccessError::new(AccessErrorKind::NotFound, asked)) } else { Ok(()) }
 }
 
 /// Refuses a path in a root that is no longer where it was opened.
-fn present(real: &WorkspacePath, asked: &WorkspacePath) -> Result<(), AccessError> {
-    real.root().presence().map_err(|gone| AccessError::new(AccessErrorKind::RootGone(gone), asked))
+fn present(real: &WorkspacePath) -> Result<(), AccessError> {
+    real.root().presence().map_err(|gone| AccessError::new(AccessErrorKind::RootGone(gone), real))
 }
 
 /// Refuses all but regular files: reading a FIFO or a device may block for ever or have side effects.

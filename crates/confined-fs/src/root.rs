@@ -80,6 +80,8 @@ pub struct Root {
     identity: Option<(PathBuf, (u64, u64))>,
     /// Where it may be missing.
     pub(super) optional: Option<OptionalRoot>,
+    /// Why it cannot be used until the next start, if so.
+    unusable: Option<RootGone>,
     /// The checkouts of the repository that it is in, as they were at the start.
     pub(super) checkouts: OnceLock<Checkouts>,
 }
@@ -93,6 +95,7 @@ pub(super) struct OpenedRoot<'s> {
     /// A path that leads to the directory that `dir` holds.
     held: PathBuf,
     optional: Option<OptionalRoot>,
+    unusable: Option<RootGone>,
 }
 
 impl<'s> OpenedRoot<'s> {
@@ -108,12 +111,23 @@ impl<'s> OpenedRoot<'s> {
             let optional = OptionalRoot::new(&nearest, held.try_clone()?, now, homes);
             let dir = RootDir::beneath(held, below);
             let held = nearest.above;
-            return Ok(Self { spec, canonical: nearest.canonical, configured, dir, held, optional: Some(optional) });
+            let optional = Some(optional);
+            return Ok(Self { spec, canonical: nearest.canonical, configured, dir, held, optional, unusable: None });
         }
         let canonical = beneath::canonical(&spec.path)?;
         let dir = RootDir::existing(beneath::Dir::open_ambient(&canonical, force_component)?);
+        dir.probe()?;
         let canonical = without_verbatim(canonical);
-        Ok(Self { spec, held: canonical.clone(), canonical, configured, dir, optional: None })
+        Ok(Self { spec, held: canonical.clone(), canonical, configured, dir, optional: None, unusable: None })
+    }
+
+    /// One that does not open, because of `error`.
+    pub(super) fn unusable(spec: &'s RootSpec, error: &io::Error) -> Self {
+        let configured =
+            std::path::absolute(&spec.path).map_or_else(|_| spec.path.clone(), |path| lexically_normal(&path));
+        let canonical = nearest(&spec.path).map_or_else(|_| configured.clone(), |nearest| nearest.canonical);
+        let (dir, unusable) = (RootDir::unusable(), Some(RootGone::since_start(error)));
+        Self { spec, held: canonical.clone(), canonical, configured, dir, optional: None, unusable }
     }
 
     /// Where it may be missing and would be below `outer`, which may not: reaches it from there, so that what is made
@@ -125,14 +139,15 @@ impl<'s> OpenedRoot<'s> {
             return Ok(());
         };
         if !below.as_os_str().is_empty() && self.held.starts_with(&outer.canonical) {
-            self.dir = RootDir::beneath(outer.dir.held().try_clone()?, below.to_owned());
+            self.dir = RootDir::beneath(outer.dir.held()?.try_clone()?, below.to_owned());
             self.held.clone_from(&outer.canonical);
         }
         Ok(())
     }
 
     pub(super) fn serve(self, index: usize, name: Option<String>, policy: Arc<Policy>) -> Root {
-        let Self { spec, canonical, configured, dir, held, optional } = self;
+        let Self { spec, canonical, configured, dir, held, optional, unusable } = self;
+        let led_by = if optional.is_some() { &held } else { &configured };
         Root {
             index,
             prefix: name.clone().unwrap_or_default(),
@@ -141,7 +156,7 @@ impl<'s> OpenedRoot<'s> {
             policy,
             own_rules: spec.policy.clone(),
             key: Root::key_of(&canonical),
-            identity: lasting_identity(if optional.is_some() { &held } else { &configured }, &held, dir.held()),
+            identity: dir.held().ok().and_then(|dir| lasting_identity(led_by, &held, dir)),
             canonical,
             configured,
             given: std::path::absolute(&spec.path).unwrap_or_else(|_| spec.path.clone()),
@@ -149,6 +164,7 @@ impl<'s> OpenedRoot<'s> {
             startup_policy: OnceLock::new(),
             appeared_policy: OnceLock::new(),
             optional,
+            unusable,
             checkouts: OnceLock::new(),
         }
     }
@@ -216,9 +232,23 @@ impl Root {
         self.optional.is_some()
     }
 
-    /// Whether it may be missing, and cannot be used now.
+    /// Whether it could not be used at the start, and so cannot be until the next one.
+    pub fn is_unusable(&self) -> bool {
+        self.unusable.is_some()
+    }
+
+    /// Whether it may be missing, or was at the start, and cannot be used now.
     pub fn is_absent(&self) -> bool {
-        self.is_optional() && self.absence().is_some()
+        self.is_unusable() || self.is_optional() && self.absence().is_some()
+    }
+
+    /// It as a note in a list of roots: `, not there yet`; nothing of one that can be used.
+    pub fn absence_note(&self) -> String {
+        match &self.unusable {
+            Some(why) => format!(", {why}"),
+            None if self.is_absent() => ", not there yet".to_owned(),
+            None => String::new(),
+        }
     }
 
     /// Whether it was missing, and the rules in it are still to be found.
@@ -235,7 +265,7 @@ impl Root {
     /// The directory that the sandbox's rule for the root is on; `None` where it gets none.
     pub(super) fn sandboxed_dir(&self) -> Option<&beneath::Dir> {
         match &self.optional {
-            None => Some(self.dir.held()),
+            None => self.dir.held().ok(),
             Some(optional) => optional.rule.as_ref(),
         }
     }
@@ -255,12 +285,15 @@ impl Root {
     /// it: through it a deleted directory is an empty one, and a moved one works as before. Of a root that may be
     /// missing it is the directory above it.
     pub(super) fn presence(&self) -> Result<(), RootGone> {
+        if let Some(why) = &self.unusable {
+            return Err(why.clone());
+        }
         let Some((path, known)) = &self.identity else { return Ok(()) };
         match beneath::identity(path) {
             Ok(now) if now == *known => Ok(()),
             Ok(_) => Err(RootGone::Replaced),
             Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
-                let deleted = self.dir.held().stat().is_ok_and(|stat| stat.links() == 0);
+                let deleted = self.dir.held().and_then(beneath::Dir::stat).is_ok_and(|stat| stat.links() == 0);
                 Err(if deleted { RootGone::Deleted } else { RootGone::Moved })
             }
             // A directory above it may have become unreadable (EACCES): that says nothing about the root.

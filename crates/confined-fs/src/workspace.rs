@@ -32,6 +32,24 @@ impl Workspace {
         self.shared.ignores.above_as_text(root)
     }
 
+    /// Why nothing can be done until the next start, as a sentence: none of the roots could be used.
+    pub fn unusable(&self) -> Option<String> {
+        const NAMED: usize = 3;
+        let roots = self.roots();
+        if roots.is_empty() || !roots.iter().all(|root| root.is_unusable()) {
+            return None;
+        }
+        let name = |root: &Root| match (root.name(), root.canonical.file_name()) {
+            (None, Some(name)) => path::escape_name(name).into_owned(),
+            _ => root.public(),
+        };
+        let named =
+            roots.iter().take(NAMED).map(|root| format!("{}{}", name(root), root.absence_note().replacen(',', "", 1)));
+        let more = (roots.len() > NAMED).then(|| format!("and {} more", roots.len() - NAMED));
+        let all: Vec<String> = named.chain(more).collect();
+        Some(format!("no directory of this server's configuration can be used: {}", all.join("; ")))
+    }
+
     /// Whether a path is in another root that is nested in its own.
     pub fn in_nested_root(&self, path: &WorkspacePath) -> bool {
         let nested = self.shared.roots.nested_root(path.root(), path.relative());

@@ -103,7 +103,7 @@ impl Query<'_> {
 pub struct Scope {
     starts: Vec<WorkspacePath>,
     kind: FileKind,
-    /// Roots that may be missing, and are.
+    /// Roots that may be missing, or were at the start.
     absent: Vec<WorkspacePath>,
 }
 
@@ -119,7 +119,7 @@ impl Scope {
             // What is kept of it between calls would still answer.
             match workspace.stat(&start) {
                 Ok(_) => starts.push(start),
-                Err(error) if root.is_optional() && matches!(error.kind, AccessErrorKind::RootGone(_)) => {
+                Err(error) if root.is_absent() && matches!(error.kind, AccessErrorKind::RootGone(_)) => {
                     absent.push(start);
                     last = Some(error);
                 }
@@ -142,7 +142,7 @@ impl Scope {
         Ok(Self { starts: vec![start], kind, absent: Vec::new() })
     }
 
-    /// The roots that a search of everything leaves out, because they do not exist yet.
+    /// The roots that a search of everything leaves out, because they are not there.
     pub fn absent(&self) -> &[WorkspacePath] {
         &self.absent
     }

@@ -430,6 +430,7 @@ impl From<AccessError> for ToolError {
                 Kind::NotFound,
                 "nothing was changed; ask the user to restart the server, which then serves that directory",
             ),
+            A::RootGone(RootGone::SinceStart(_)) => (Kind::NotFound, UNUSABLE_ROOT),
             A::RootGone(_) => (
                 Kind::NotFound,
                 "nothing was changed; ask the user to put the directory back and to restart the server",
@@ -444,6 +445,10 @@ impl From<AccessError> for ToolError {
         this
     }
 }
+
+/// The hint where a directory could not be used at the start.
+pub const UNUSABLE_ROOT: &str = "ask the user to put the directory back or to permit access to it, or to name another \
+     one in this server's entry in the client's configuration, and to restart the server";
 
 #[cfg(test)]
 mod tests {

@@ -215,8 +215,12 @@ pub(crate) fn walked_because(cx: &CallContext, scope: &Scope) -> Option<String> 
 
 /// The note on roots that a search of everything leaves out.
 pub(crate) fn absent_note(scope: &Scope) -> Option<String> {
-    let names: Vec<String> = scope.absent().iter().map(ToString::to_string).collect();
-    (!names.is_empty()).then(|| format!("(not searched, as it does not exist yet: {})", names.join(", ")))
+    let (unusable, late): (Vec<_>, Vec<_>) = scope.absent().iter().partition(|root| root.root().is_unusable());
+    let late: Vec<String> = late.iter().map(ToString::to_string).collect();
+    let late = (!late.is_empty()).then(|| format!("(not searched, as it does not exist yet: {})", late.join(", ")));
+    let unusable = unusable.iter().map(|root| format!("(not searched: {root}{})", root.root().absence_note()));
+    let notes: Vec<String> = late.into_iter().chain(unusable).collect();
+    (!notes.is_empty()).then(|| notes.join("\n"))
 }
 
 /// A header, and below it what was not done as asked.

@@ -38,7 +38,8 @@ impl FoundRules {
 /// All rule files of all roots that have something to say.
 pub(super) fn read(roots: &Roots, homes: &[PathBuf]) -> Vec<FoundRules> {
     let mut found = Vec::new();
-    for root in roots.list() {
+    // One that refuses a look was reported, once.
+    for root in roots.list().iter().filter(|root| root.dir.probe().is_ok()) {
         for file in RULE_FILES {
             let path = WorkspacePath::new(root, Path::new(file.path));
             let Some(answer) = content(roots, &path) else { continue };

@@ -6,16 +6,21 @@
 //! the first one (`root_dir`) is as exact as for any root. No rule is made above a home directory or for the whole file
 //! system: a root there is served once the program is started again.
 
+use std::io;
 use std::path::{Component, Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
 
 use beneath::Failure;
 use beneath::lexical::{lexically_normal, without_verbatim};
 
 use super::root_dir::RootDir;
+use crate::limits::error_text;
 
 /// Why a root is not served now. Its text is the end of a sentence about the root.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RootGone {
     /// It was deleted, and nothing is in its place.
     #[error("was deleted after the server started")]
@@ -37,6 +42,21 @@ pub enum RootGone {
     /// It may be missing, is there now, and the sandbox that was set up at the start does not reach it.
     #[error("was made after the server started, whose sandbox does not reach it")]
     OutsideSandbox,
+    /// It could not be used at the start, and is not looked at again.
+    #[error("{0}")]
+    SinceStart(Arc<str>),
+}
+
+impl RootGone {
+    /// That of a root that could not be opened at the start.
+    pub(super) fn since_start(error: &io::Error) -> Self {
+        let why = match error.kind() {
+            io::ErrorKind::NotFound => "did not exist when the server started".to_owned(),
+            io::ErrorKind::NotADirectory => "was no directory when the server started".to_owned(),
+            _ => format!("could not be read when the server started ({})", error_text(error)),
+        };
+        Self::SinceStart(why.into())
+    }
 }
 
 /// The state of a root that may be missing, besides its directory.
@@ -65,7 +85,7 @@ pub(crate) struct NearestDirectory {
 
 /// Finds the nearest existing directory above `path`.
 #[expect(clippy::disallowed_methods, reason = "once at start-up, on trusted paths, before any call is served")]
-pub(crate) fn nearest(path: &Path) -> std::io::Result<NearestDirectory> {
+pub(crate) fn nearest(path: &Path) -> io::Result<NearestDirectory> {
     let path = std::path::absolute(path)?;
     let mut canonical = path.canonicalize().unwrap_or_else(|_| {
         // Links that exist are followed; a link to nothing keeps its name, and is refused when it is opened.
@@ -79,7 +99,7 @@ pub(crate) fn nearest(path: &Path) -> std::io::Result<NearestDirectory> {
     }
     let canonical = without_verbatim(canonical);
     let above = canonical.ancestors().skip(1).find(|above| above.is_dir());
-    let above = above.ok_or(std::io::ErrorKind::NotFound)?.to_owned();
+    let above = above.ok_or(io::ErrorKind::NotFound)?.to_owned();
     Ok(NearestDirectory { canonical, above })
 }
 
@@ -126,8 +146,8 @@ impl OptionalRoot {
             }
             Err(Failure::Link) => Some(RootGone::NoDirectory),
             Err(Failure::Io(error)) => match error.kind() {
-                std::io::ErrorKind::NotFound => Some(RootGone::NotYet),
-                std::io::ErrorKind::NotADirectory => Some(RootGone::NoDirectory),
+                io::ErrorKind::NotFound => Some(RootGone::NotYet),
+                io::ErrorKind::NotADirectory => Some(RootGone::NoDirectory),
                 // Another error, such as `EACCES`, says nothing of absence: the call reports it.
                 _ => None,
             },

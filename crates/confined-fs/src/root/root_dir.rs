@@ -15,8 +15,8 @@ use beneath::{Dir, Failure, FileKind, OpenFor, Stat};
 /// The directory of one root.
 #[derive(Debug)]
 pub(crate) struct RootDir {
-    /// The directory itself, or one above it.
-    held: Dir,
+    /// The directory itself, or one above it; `None` of one that could not be opened at the start: nothing is in it.
+    held: Option<Dir>,
     /// The path from there to the directory: "" for itself.
     below: PathBuf,
 }
@@ -24,22 +24,40 @@ pub(crate) struct RootDir {
 impl RootDir {
     /// A directory that is there, by its own handle.
     pub(crate) fn existing(dir: Dir) -> Self {
-        Self { held: dir, below: PathBuf::new() }
+        Self { held: Some(dir), below: PathBuf::new() }
     }
 
     /// A directory that may be missing, `below` the one that is `held`.
     pub(crate) fn beneath(held: Dir, below: PathBuf) -> Self {
-        Self { held, below }
+        Self { held: Some(held), below }
+    }
+
+    /// One that could not be opened at the start, and is not looked at again.
+    pub(crate) fn unusable() -> Self {
+        Self { held: None, below: PathBuf::new() }
     }
 
     /// The handle that every open starts from: the directory itself, or one above it.
-    pub(crate) fn held(&self) -> &Dir {
-        &self.held
+    pub(crate) fn held(&self) -> io::Result<&Dir> {
+        self.held.as_ref().ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+
+    /// Looks up a name in the directory, which shows whether it may be used and whether its file system answers. One that
+    /// is missing is no error.
+    pub(crate) fn probe(&self) -> io::Result<()> {
+        match self.stat_beneath(Path::new(".rootbound")) {
+            Err(Failure::Io(error))
+                if !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
+            {
+                Err(error)
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Whether the kernel confines paths beneath it.
     pub(crate) fn is_confined(&self) -> bool {
-        self.held.is_confined()
+        self.held.as_ref().is_none_or(Dir::is_confined)
     }
 
     /// The directory itself, open.
@@ -49,7 +67,7 @@ impl RootDir {
 
     /// As [`Dir::dir_beneath`]; "" is the root itself.
     pub(crate) fn dir_beneath(&self, relative: &Path, purpose: OpenFor) -> Result<Dir, Failure> {
-        self.held.dir_beneath(&self.path(relative), purpose)
+        self.held()?.dir_beneath(&self.path(relative), purpose)
     }
 
     /// As `file_beneath` of a directory; the root itself is never opened as a file, whatever is at its path.
@@ -57,12 +75,12 @@ impl RootDir {
         if relative.as_os_str().is_empty() {
             return Err(Failure::Io(io::ErrorKind::IsADirectory.into()));
         }
-        self.held.file_beneath(&self.path(relative))
+        self.held()?.file_beneath(&self.path(relative))
     }
 
     /// As [`Dir::stat_beneath`]; what is at the path of the root itself, and is no directory, is an error.
     pub(crate) fn stat_beneath(&self, relative: &Path) -> Result<Stat, Failure> {
-        let stat = self.held.stat_beneath(&self.path(relative))?;
+        let stat = self.held()?.stat_beneath(&self.path(relative))?;
         match stat.kind {
             FileKind::Directory => Ok(stat),
             _ if !relative.as_os_str().is_empty() => Ok(stat),
@@ -76,7 +94,7 @@ impl RootDir {
         if relative.as_os_str().is_empty() {
             return None;
         }
-        self.held.read_cached(&self.path(relative), limit)
+        self.held.as_ref()?.read_cached(&self.path(relative), limit)
     }
 
     fn path<'p>(&'p self, relative: &'p Path) -> Cow<'p, Path> {

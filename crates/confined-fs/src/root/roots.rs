@@ -3,7 +3,7 @@
 //! Nothing here is called with a caller's text.
 
 use std::path::{Path, PathBuf};
-use std::{collections::HashSet, sync::Arc};
+use std::{collections::HashSet, io, sync::Arc};
 
 use beneath::lexical::strip_base;
 
@@ -19,8 +19,8 @@ pub(crate) struct Roots {
 }
 
 impl Roots {
-    /// Opens what can be opened. A root that cannot is a warning; none at all, or mount names that
-    /// contradict each other, is an error. `rules` count below all of them.
+    /// Opens what can be opened. A root that cannot is a warning, and stays in the list; mount names that contradict each
+    /// other are an error. `rules` count below all of them.
     pub(crate) fn open(
         specs: &[RootSpec],
         rules: &PolicyRules,
@@ -30,17 +30,21 @@ impl Roots {
         let mut opened: Vec<OpenedRoot<'_>> = Vec::new();
         for spec in specs {
             let shown = spec.path.display();
-            match OpenedRoot::open(spec, force_component, &homes) {
-                Err(error) => warnings.push(format!("root {shown} cannot be used: {error}")),
-                Ok(root) if opened.iter().any(|other| other.canonical == root.canonical) => {
-                    warnings.push(format!("root {shown} is given twice; the first one counts"));
-                }
-                Ok(root) => opened.push(root),
+            let mut unusable = |error: &io::Error| {
+                warnings.push(format!("root {shown} cannot be used: {error}; name a directory that may be read"));
+            };
+            let root = OpenedRoot::open(spec, force_component, &homes).unwrap_or_else(|error| {
+                unusable(&error);
+                OpenedRoot::unusable(spec, &error)
+            });
+            if let (Some(_), Err(error)) = (&root.optional, root.dir.probe()) {
+                unusable(&error);
             }
-        }
-        if opened.is_empty() && !specs.is_empty() {
-            warnings.push("no usable root directory: name an existing directory".to_owned());
-            return Err(warnings);
+            if opened.iter().any(|other| other.canonical == root.canonical) {
+                warnings.push(format!("root {shown} is given twice; the first one counts"));
+            } else {
+                opened.push(root);
+            }
         }
         for at in 0..opened.len() {
             let (before, rest) = opened.split_at_mut(at);

@@ -210,7 +210,9 @@ fn complete(shared: &Shared, own: OwnIntent, steps: &Steps<'_>) -> std::io::Resu
 fn all_allowed(shared: &Shared, steps: &Steps<'_>) -> bool {
     let is_allowed = |path: &WorkspacePath| {
         // Below a nested root its rules count, which may be stricter than those of the root that the intent names.
-        shared.roots.deepest(path) == *path && WritablePath::new(path, Location::direct(path.clone())).is_ok()
+        !path.root().is_unusable()
+            && shared.roots.deepest(path) == *path
+            && WritablePath::new(path, Location::direct(path.clone())).is_ok()
     };
     steps.paths().all(is_allowed)
 }

@@ -54,7 +54,7 @@ pub struct WorkspaceOptions {
 /// The workspace, and what start-up has to report.
 #[derive(Debug)]
 pub struct Opened {
-    /// At least one root, open.
+    /// The roots, those that could not be used among them.
     pub workspace: Workspace,
     /// Roots that could not be used, one sentence each, with host paths: for the log only.
     pub warnings: Vec<String>,
@@ -63,8 +63,8 @@ pub struct Opened {
 }
 
 impl Workspace {
-    /// Opens the roots. A missing root is a warning; none usable, or mount names that contradict
-    /// each other, is an error. The sentences hold host paths: they are for the log.
+    /// Opens the roots. A missing root is a warning, see [`Workspace::unusable`]; mount names that contradict each other
+    /// are an error. The sentences hold host paths: they are for the log.
     pub fn open(specs: &[RootSpec], options: WorkspaceOptions) -> Result<Opened, Vec<String>> {
         let WorkspaceOptions { policy, ignore, force_fallback, stale_after, server_files, agent_rules } = options;
         let (roots, mut warnings) = Roots::open(specs, &policy, force_fallback)?;
