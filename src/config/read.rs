@@ -181,7 +181,12 @@ mod tests {
 
     #[test]
     fn file_system_and_home_directory_are_offered_only_by_name() {
-        for (directory, word) in [("/", "is /"), ("/home/me", "home directory"), ("", "cannot be determined")] {
+        for (directory, word) in [
+            ("/", "is /"),
+            ("/home/me", "is the home directory"),
+            ("/home", "contains the home directory"),
+            ("", "cannot be determined"),
+        ] {
             let there = Environment { directory: directory.into(), ..environment() };
             let refused = problems(&["tools"], &there);
             assert!(
@@ -202,20 +207,25 @@ mod tests {
         }
         assert!(problems(&["/"], &environment())[0].contains("whole file system"));
         assert!(problems(&["--root", "all=/tmp/.."], &environment())[0].contains("whole file system"));
-        let config = read(&["/home/me"], &environment()).expect("asked for by name");
-        assert!(config.warnings[0].contains("home directory"), "{:?}", config.warnings);
+        for named in [&["/home/me"][..], &["/home"], &["--root", "all=/home"]] {
+            let config = read(named, &environment()).expect("asked for by name");
+            assert!(config.warnings[0].contains("home directory"), "{:?}", config.warnings);
+        }
     }
 
     #[test]
     fn the_open_project_of_claude_code_is_offered_where_no_directory_is() {
         let folder = tempfile::tempdir().expect("a folder");
         let project = folder.path().to_str().expect("UTF-8");
+        let above = folder.path().join("me");
+        let above = above.to_str().expect("UTF-8");
         for (variable, home, offered) in [
             (project, "/home/me", true),
             ("/", "/home/me", false),
             ("relative", "/home/me", false),
             ("/does/not/exist", "/home/me", false),
             (project, project, false),
+            (project, above, false),
         ] {
             let mut there = Environment { directory: home.into(), home: Some(home.into()), ..environment() };
             variables(&mut there, &[("CLAUDE_PROJECT_DIR", variable)]);

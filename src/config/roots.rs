@@ -127,8 +127,14 @@ pub(super) fn current_directory(environment: &Environment, how: &str) -> Result<
 fn too_wide(directory: &Path, environment: &Environment) -> Option<&'static str> {
     let real = real(directory);
     // Where nobody chose it: Claude Desktop starts its servers in `/`, and clients have done so in the home directory.
-    let is_home = || environment.home.as_deref().is_some_and(|home| environment::real(home) == real);
-    if is_file_system_root(&real) { Some("is /") } else { is_home().then_some("is the home directory") }
+    let home =
+        environment.home.as_deref().map(environment::real).filter(|home| real.has_root() && home.starts_with(&real));
+    match home {
+        _ if is_file_system_root(&real) => Some("is /"),
+        Some(home) if home == real => Some("is the home directory"),
+        Some(_) => Some("contains the home directory"),
+        None => None,
+    }
 }
 
 /// The project that Claude Code has open, which it passes to the servers that it starts.
