@@ -30,8 +30,11 @@ pub(super) fn read(path: &Path, name: &str, raw: &mut RawArgs, problems: &mut Ve
 fn parse(text: &str, name: &str, raw: &mut RawArgs, problems: &mut Vec<String>) {
     // What is valid is read all the same, so that one start reports every problem of the file.
     let (table, errors) = DeTable::parse_recoverable(text);
+    // Of a line that is not valid its value is a guess: the syntax alone is reported.
+    let mut invalid = Vec::new();
     for error in errors {
         let line = line_of(text, error.span().map_or(0, |span| span.start));
+        invalid.push(line);
         let escapes = text.lines().nth(line - 1).filter(|line| escaped_drive(line).is_some());
         let next = if escapes.is_some() { format!("; {LITERAL}") } else { String::new() };
         problems.push(format!("{name}:{line}: not valid TOML: {}{next}", error.message().trim().replace('\n', ", ")));
@@ -42,7 +45,7 @@ fn parse(text: &str, name: &str, raw: &mut RawArgs, problems: &mut Vec<String>) 
             problems.push(format!("{name}:{}: {LITERAL}", number + 1));
         }
     }
-    let mut reader = Reader { text, name, problems };
+    let mut reader = Reader { text, name, invalid, problems };
     for (key, value) in table.get_ref() {
         let line = reader.line(key.span().start);
         let key: &str = key.get_ref();
@@ -84,12 +87,17 @@ fn escaped_drive(line: &str) -> Option<char> {
 struct Reader<'f> {
     text: &'f str,
     name: &'f str,
+    /// The lines that are not valid.
+    invalid: Vec<usize>,
     problems: &'f mut Vec<String>,
 }
 
 impl Reader<'_> {
     /// The values of one option.
     fn values(&mut self, option: &'static OptionRow, value: &Spanned<DeValue<'_>>, line: usize, raw: &mut RawArgs) {
+        if self.invalid.contains(&line) {
+            return;
+        }
         let values = match value.get_ref() {
             // `tools = ["read", "grep"]` means the same as "read,grep".
             DeValue::Array(values) if option.is_list() || option.flag == "tools" => values.iter().collect(),

@@ -271,12 +271,16 @@ fn wrong_parameters_are_invalid_and_name_the_reason() {
         let template = json!({ "type": "ref/resource", "uri": UNNAMED });
         let argument = json!({ "name": "path", "value": "" });
         for (method, params, part) in [
-            ("resources/read", json!({}), "missing field `uri`"),
-            ("resources/read", json!({ "uri": 7 }), "invalid type"),
-            ("resources/list", json!({ "cursor": [] }), "invalid type"),
+            ("resources/read", json!({}), "resources/read: `uri` is missing"),
+            ("resources/read", json!({ "uri": 7 }), "`uri` must be a text"),
+            ("resources/list", json!({ "cursor": [] }), "`cursor` must be a text"),
             ("resources/templates/list", json!({ "cursor": "x" }), "unknown cursor"),
-            ("completion/complete", json!({ "ref": template }), "missing field `argument`"),
-            ("completion/complete", json!({ "ref": { "type": "x" }, "argument": argument }), "unknown variant"),
+            ("completion/complete", json!({ "ref": template }), "`argument` is missing"),
+            (
+                "completion/complete",
+                json!({ "ref": { "type": "x" }, "argument": argument }),
+                "`ref` must be a ref/resource",
+            ),
             (
                 "completion/complete",
                 json!({ "ref": { "type": "ref/prompt", "name": "x" }, "argument": argument }),

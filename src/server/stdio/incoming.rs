@@ -11,7 +11,7 @@ use rmcp::{
         CallToolRequest, CancelledNotification, ClientJsonRpcMessage, ClientNotification, ClientRequest, ClientResult,
         CompleteRequest, CustomRequest, DiscoverRequest, ElicitResult, ErrorCode, GetMeta as _, InitializeRequest,
         ListResourceTemplatesRequest, ListResourcesRequest, ListToolsRequest, PaginatedRequestParams, PingRequest,
-        ReadResourceRequest, RequestId,
+        ProtocolVersion, ReadResourceRequest, RequestId,
     },
 };
 use serde::{
@@ -25,7 +25,7 @@ use crate::tools::args::{is_cut_json, quote_numbers};
 
 use super::frame::IdScanner;
 
-/// Characters of a parser's error that are repeated: it may quote whole values.
+/// Characters of a method or an id that are repeated.
 const MAX_REASON: usize = 300;
 
 /// A key that occurs twice in one object of a call.
@@ -83,7 +83,7 @@ pub(super) fn parse(line: &[u8]) -> Incoming {
             };
             let mut scanner = IdScanner::default();
             scanner.feed(line);
-            return refuse(scanner.finish(), code, format!("not a JSON-RPC message: {}", reason(&error)));
+            return refuse(scanner.finish(), code, format!("not a JSON-RPC message: {}", wrong_message(line, &error)));
         }
     };
     let id = match &head.id {
@@ -130,7 +130,35 @@ pub(super) fn too_many(calls: usize, bytes: usize) -> ErrorData {
 }
 
 fn request(method: &str, id: RequestId, line: &[u8]) -> Incoming {
-    let typed = match method {
+    // 2026-07-28 has these no more, so that one that names that version is of no method.
+    let is_gone = matches!(method, "initialize" | "ping") && is_without_handshake(line);
+    let Some(parsed) = parsed(method, line).filter(|_| !is_gone) else {
+        return match typed::<CustomRequest>(line) {
+            // One of an unknown protocol version is the service's, which answers that.
+            Ok(custom) if custom.get_meta().protocol_version().is_some_and(|version| !is_known(&version)) => {
+                Incoming::Deliver(Box::new(ClientJsonRpcMessage::request(custom, id)))
+            }
+            // Clients ask for `prompts/list` and the like whatever is declared, and go on after this code.
+            _ => refuse(Some(id), ErrorCode::METHOD_NOT_FOUND, shorten(method, MAX_REASON)),
+        };
+    };
+    match parsed {
+        Ok(request) => Incoming::Deliver(Box::new(ClientJsonRpcMessage::request(request, id))),
+        Err(_) if method == "tools/call" && has_cut_arguments(line) => {
+            let message = "tools/call: `arguments` is JSON text that ends too early; the request may have been cut: send \
+                        less in one call";
+            refuse(Some(id), ErrorCode::INVALID_PARAMS, message)
+        }
+        Err(error) => {
+            let why = wrong_params(method, line).unwrap_or_else(|| place(&error));
+            refuse(Some(id), ErrorCode::INVALID_PARAMS, format!("{method}: {why}"))
+        }
+    }
+}
+
+/// A request of a method that is answered here; `None` for every other method.
+fn parsed(method: &str, line: &[u8]) -> Option<Result<ClientRequest, serde_json::Error>> {
+    Some(match method {
         "initialize" => typed::<InitializeRequest>(line),
         "server/discover" => typed::<DiscoverRequest>(line),
         "ping" => typed::<PingRequest>(line),
@@ -140,24 +168,99 @@ fn request(method: &str, id: RequestId, line: &[u8]) -> Incoming {
         "resources/templates/list" => list::<ListResourceTemplatesRequest>(line),
         "resources/read" => typed::<ReadResourceRequest>(line),
         "completion/complete" => typed::<CompleteRequest>(line),
-        _ => match typed::<CustomRequest>(line) {
-            // One that names its protocol version is the service's, which checks the version first.
-            Ok(custom) if custom.get_meta().protocol_version().is_some() => Ok(custom),
-            // Clients ask for `prompts/list` and the like whatever is declared, and go on after this code.
-            _ => {
-                return refuse(Some(id), ErrorCode::METHOD_NOT_FOUND, shorten(method, MAX_REASON));
-            }
-        },
-    };
-    match typed {
-        Ok(request) => Incoming::Deliver(Box::new(ClientJsonRpcMessage::request(request, id))),
-        Err(_) if method == "tools/call" && has_cut_arguments(line) => {
-            let message = "tools/call: `arguments` is JSON text that ends too early; the request may have been cut: send \
-                        less in one call";
-            refuse(Some(id), ErrorCode::INVALID_PARAMS, message)
-        }
-        Err(error) => refuse(Some(id), ErrorCode::INVALID_PARAMS, format!("{method}: {}", reason(&error))),
+        _ => return None,
+    })
+}
+
+fn is_known(version: &ProtocolVersion) -> bool {
+    ProtocolVersion::KNOWN_VERSIONS.contains(version)
+}
+
+/// Whether a request names a version of the protocol that has no handshake, whatever else it holds.
+fn is_without_handshake(line: &[u8]) -> bool {
+    let message: Value = serde_json::from_slice(line).unwrap_or_default();
+    let version = message["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"].as_str();
+    // Versions are dates.
+    version.is_some_and(|version| version >= ProtocolVersion::V_2026_07_28.as_str())
+}
+
+/// The members of parameters, by their paths, that are checked for an error: of every method without a name, each with its
+/// type, and whether it is required. What holds another comes before it.
+const MEMBERS: &[(&str, &str, JsonType, bool)] = &[
+    ("", "/_meta", JsonType::Object, false),
+    ("initialize", "/protocolVersion", JsonType::Text, true),
+    ("initialize", "/capabilities", JsonType::Object, true),
+    ("initialize", "/clientInfo", JsonType::Object, true),
+    ("initialize", "/clientInfo/name", JsonType::Text, true),
+    ("initialize", "/clientInfo/version", JsonType::Text, true),
+    ("tools/call", "/name", JsonType::Text, true),
+    ("tools/call", "/arguments", JsonType::Object, false),
+    ("resources/read", "/uri", JsonType::Text, true),
+    ("completion/complete", "/ref", JsonType::Object, true),
+    ("completion/complete", "/ref/type", JsonType::Text, true),
+    ("completion/complete", "/argument", JsonType::Object, true),
+    ("completion/complete", "/argument/name", JsonType::Text, true),
+    ("completion/complete", "/argument/value", JsonType::Text, true),
+    ("tools/list", "/cursor", JsonType::Text, false),
+    ("resources/list", "/cursor", JsonType::Text, false),
+    ("resources/templates/list", "/cursor", JsonType::Text, false),
+];
+
+#[derive(Clone, Copy)]
+enum JsonType {
+    Text,
+    Object,
+}
+
+/// What is wrong with the parameters of a request, by the name of the member; `None` where the line is no JSON.
+///
+/// Not in the words of the parser, which name types of this program and places in a line that nobody sees.
+fn wrong_params(method: &str, line: &[u8]) -> Option<String> {
+    let message: Value = serde_json::from_slice(line).ok()?;
+    let params = &message["params"];
+    if !params.is_object() {
+        return Some("`params` must be an object".to_owned());
     }
+    for (_, path, kind, is_required) in MEMBERS.iter().filter(|row| row.0.is_empty() || row.0 == method) {
+        let name = path[1..].replace('/', ".");
+        let (is_it, wanted): (fn(&Value) -> bool, _) = match kind {
+            JsonType::Text => (Value::is_string, "a text"),
+            JsonType::Object => (Value::is_object, "an object"),
+        };
+        match params.pointer(path).filter(|value| *is_required || !value.is_null()) {
+            None if *is_required => return Some(format!("`{name}` is missing")),
+            Some(value) if !is_it(value) => return Some(format!("`{name}` must be {wanted}")),
+            _ => {}
+        }
+    }
+    // Another one: without it, the rest is understood.
+    let without = |name: &String| {
+        let mut rest = message.clone();
+        rest["params"].as_object_mut()?.remove(name)?;
+        parsed(method, &serde_json::to_vec(&rest).ok()?)?.ok()
+    };
+    let wrong = params.as_object().and_then(|members| members.keys().find(|name| without(name).is_some()));
+    let shown = wrong.map(|name| shorten(name, MAX_NAME));
+    Some(match shown {
+        Some(name) => format!("`{name}` is not as the protocol has it"),
+        // The type of a reference decides about its members.
+        None if method == "completion/complete" => "`ref` must be a ref/resource with its `uri`".to_owned(),
+        None => "its members are not those of the protocol".to_owned(),
+    })
+}
+
+/// What is wrong with a line that is no message.
+fn wrong_message(line: &[u8], error: &serde_json::Error) -> String {
+    match serde_json::from_slice::<Value>(line) {
+        Ok(Value::Object(_)) => "its `jsonrpc` and `method` must be texts".to_owned(),
+        Ok(_) => "it must be an object".to_owned(),
+        Err(_) => place(error),
+    }
+}
+
+/// Where a line is no JSON.
+fn place(error: &serde_json::Error) -> String {
+    format!("it is not valid JSON at byte {}", error.column())
 }
 
 /// Whether the arguments of a call are the beginning of their JSON, as a text.
@@ -184,10 +287,7 @@ fn answer(id: RequestId, line: &[u8]) -> Incoming {
             ClientJsonRpcMessage::response(ClientResult::ElicitResult(result), id)
         }
         Ok(_) => ClientJsonRpcMessage::error(failed("its answer is empty".to_owned()), Some(id)),
-        Err(error) => {
-            let reason = format!("its answer cannot be read: {}", reason(&error));
-            ClientJsonRpcMessage::error(failed(reason), Some(id))
-        }
+        Err(_) => ClientJsonRpcMessage::error(failed("its answer cannot be read".to_owned()), Some(id)),
     };
     Incoming::Deliver(Box::new(message))
 }
@@ -268,10 +368,6 @@ fn typed<T: DeserializeOwned + Into<ClientRequest>>(line: &[u8]) -> Result<Clien
 
 fn refuse(id: Option<RequestId>, code: ErrorCode, message: impl Into<String>) -> Incoming {
     Incoming::Refuse { id, error: ErrorData::new(code, message.into(), None) }
-}
-
-fn reason(error: &serde_json::Error) -> String {
-    shorten(&error.to_string(), MAX_REASON).into_owned()
 }
 
 // Reads a JSON text, and finds a key that occurs twice in one object of it.

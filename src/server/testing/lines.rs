@@ -159,12 +159,19 @@ async fn invalid_requests_are_refused_with_their_id() {
 }
 
 #[tokio::test]
-async fn parse_error_names_json_types() {
+async fn parse_error_is_a_sentence_of_its_own() {
     let mut wire = Wire::open().await;
     wire.line("17").await;
     let answer = wire.answer().await;
-    let said = "not a JSON-RPC message: invalid type: integer `17`, expected an object at line 1 column 2";
+    let said = "not a JSON-RPC message: it must be an object";
     assert_eq!(answer["error"]["message"], said);
+    for (line, said) in [
+        (r#"{"jsonrpc":"2.0","id":1,"method":7}"#, "its `jsonrpc` and `method` must be texts"),
+        (r#"{"jsonrpc":"2.0","id":1,"method":}"#, "it is not valid JSON at byte 34"),
+    ] {
+        wire.line(line).await;
+        assert_eq!(wire.answer().await["error"]["message"], format!("not a JSON-RPC message: {said}"));
+    }
 }
 
 #[tokio::test]

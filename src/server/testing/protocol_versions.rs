@@ -76,6 +76,68 @@ async fn modern_requests_need_no_handshake() {
 }
 
 #[tokio::test]
+async fn methods_that_are_gone_are_unknown_whatever_their_arguments() {
+    let mut wire = Wire::raw();
+    let whole = modern(json!({}))["_meta"].clone();
+    let half = json!({ "io.modelcontextprotocol/protocolVersion": "2026-07-28" });
+    for method in [
+        "initialize",
+        "ping",
+        "logging/setLevel",
+        "resources/subscribe",
+        "resources/unsubscribe",
+        "subscriptions/listen",
+        "prompts/list",
+    ] {
+        for params in [json!({}), json!({ "level": 7, "uri": [], "capabilities": 1 }), initialize("2025-11-25")] {
+            for meta in [&whole, &half] {
+                let mut params = params.clone();
+                params["_meta"] = meta.clone();
+                let answer = wire.ask(1, method, params).await;
+                assert_eq!(answer["error"]["code"], -32601, "{method}: {answer}");
+            }
+            let mut future = params.clone();
+            future["_meta"] = whole.clone();
+            future["_meta"]["io.modelcontextprotocol/protocolVersion"] = "2099-01-01".into();
+            assert_eq!(wire.ask(2, method, future).await["error"]["code"], -32022, "{method}");
+        }
+    }
+    wire.greet().await.alive().await;
+}
+
+#[tokio::test]
+async fn wrong_parameters_are_named_in_own_words() {
+    let mut wire = Wire::open().await;
+    let client = json!({ "name": "x", "version": "1" });
+    for (method, params, said) in [
+        ("tools/call", json!({}), "`name` is missing"),
+        ("tools/call", json!([]), "`params` must be an object"),
+        ("tools/call", json!({ "name": 7 }), "`name` must be a text"),
+        ("tools/call", json!({ "name": "echo", "arguments": [1] }), "`arguments` must be an object"),
+        ("tools/call", json!({ "name": "echo", "_meta": 7 }), "`_meta` must be an object"),
+        ("tools/call", json!({ "name": "echo", "requestState": 7 }), "`requestState` is not as the protocol has it"),
+        ("initialize", json!({}), "`protocolVersion` is missing"),
+        ("initialize", json!({ "protocolVersion": "2025-11-25" }), "`capabilities` is missing"),
+        (
+            "initialize",
+            json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": 1, "version": "1" } }),
+            "`clientInfo.name` must be a text",
+        ),
+        (
+            "initialize",
+            json!({ "protocolVersion": "2025-11-25", "capabilities": { "roots": 7 }, "clientInfo": client }),
+            "its members are not those of the protocol",
+        ),
+        ("tools/list", json!({ "cursor": 7 }), "`cursor` must be a text"),
+    ] {
+        let error = wire.ask(1, method, params.clone()).await["error"].clone();
+        assert_eq!(error["code"], -32602, "{params}: {error}");
+        assert_eq!(error["message"], format!("{method}: {said}"), "{params}");
+    }
+    wire.alive().await;
+}
+
+#[tokio::test]
 async fn modern_request_needs_all_metadata_and_a_known_version() {
     let mut wire = Wire::raw();
     let mut half = modern(json!({}));
