@@ -66,15 +66,16 @@ fn run(name: &str, request: &SetupRequest, folders: &Folders<'_>) -> Result<Stri
     if let Some(why) = target.by_hand(request.remove).filter(|_| request.write || request.remove) {
         return Err(Stopped::Usage(why));
     }
-    if request.remove {
-        return remove(&target, request);
-    }
-    let entries = entries(target.client, target.scope, request, folders).map_err(Stopped::Usage)?;
+    let entries = if request.remove { Ok(Vec::new()) } else { entries(target.client, target.scope, request, folders) };
+    let entries = entries.map_err(Stopped::Usage)?;
     if request.replace {
         own_tools::file(target.client, target.scope, folders).map_err(Stopped::Usage)?;
     }
     if request.hooks {
         hooks::file(target.client, target.scope, folders).map_err(Stopped::Usage)?;
+    }
+    if request.remove {
+        return remove(&target, request);
     }
     if request.write {
         return write(&target, &entries, request);
@@ -199,9 +200,11 @@ fn remove(target: &SetupTarget<'_>, request: &SetupRequest) -> Result<String, St
     let path = target.path.display().to_string();
     let path = escape_controls(&path);
     Ok(match shown {
+        None if request.replace || request.hooks => "setup has done nothing of that which is left to undo".to_owned(),
         None => format!("{path} has no entry of rootbound"),
         Some(diff) => {
-            let lines = std::iter::once(format!("{diff}\nremoved from {path}"));
+            let done = if request.replace || request.hooks { "undone; the entry stays in" } else { "removed from" };
+            let lines = std::iter::once(format!("{diff}\n{done} {path}"));
             lines.chain(notes.iter().map(|note| escape_controls(note).into_owned())).collect::<Vec<_>>().join("\n")
         }
     })
@@ -225,7 +228,7 @@ fn change(
         let diff: Vec<String> = plan.changes.iter().map(FileChange::diff).collect();
         let diff = diff.join("\n");
         if !request.yes {
-            let effect = guidance::effect(target.client).filter(|_| request.replace);
+            let effect = guidance::effect(target.client).filter(|_| request.replace && !request.remove);
             approve(&effect.map_or(diff.clone(), |effect| format!("{diff}\n{effect}")))?;
         }
         // What was made is recorded before, what was undone is forgotten after it.

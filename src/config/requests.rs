@@ -209,11 +209,12 @@ pub struct SetupRequest {
     /// Take the entry out, and turn the client's own file tools on again
     #[arg(long)]
     pub remove: bool,
-    /// Also turn the client's own file tools off
-    #[arg(long, conflicts_with = "remove")]
+    /// Also turn the client's own file tools off; with --remove, turn them on again and leave the entry
+    #[arg(long)]
     pub replace: bool,
-    /// Also name the state before each prompt: `history restore --to last-prompt` goes back to it (Claude Code, Codex)
-    #[arg(long, conflicts_with = "remove")]
+    /// Also name the state before each prompt: `history restore --to last-prompt` goes back to it (Claude Code, Codex); with
+    /// --remove, take that hook out and leave the entry
+    #[arg(long)]
     pub hooks: bool,
     /// Do not ask before the change
     #[arg(long, short = 'y')]

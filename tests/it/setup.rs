@@ -350,6 +350,39 @@ fn own_tools_are_turned_off_and_on_again() {
 }
 
 #[test]
+fn a_part_is_removed_alone() {
+    for (client, scope, part) in [
+        ("claude-code", "local", "--hooks"),
+        ("claude-code", "user", "--replace"),
+        ("codex", "user", "--hooks"),
+        ("gemini-cli", "user", "--replace"),
+        ("deerflow", "user", "--replace"),
+    ] {
+        let machine = Machine::new();
+        fs::write(machine.project().join("config.yaml"), "tools:\n  - name: ls\n  - name: web\n").expect("written");
+        let clean = machine.everything_but_blanks();
+        machine.run(&words(client, scope, &["--write", "--yes"])).succeeded();
+        let files = |machine: &Machine| {
+            let all = machine.everything_but_blanks().into_iter();
+            all.filter(|(path, _)| !path.ends_with("setup.jsonl")).collect::<Vec<_>>()
+        };
+        let entry = files(&machine);
+        machine.run(&words(client, scope, &[part, "--write", "--yes"])).succeeded();
+        assert_ne!(files(&machine), entry, "{client} {part}");
+        let said = machine.run(&words(client, scope, &[part, "--remove", "--yes"])).succeeded();
+        assert!(said.contains("undone; the entry stays in"), "{said}");
+        assert_eq!(files(&machine), entry, "{client} {part}");
+        let said = machine.run(&words(client, scope, &[part, "--remove", "--yes"])).succeeded();
+        assert!(said.contains("nothing of that"), "{said}");
+        machine.run(&words(client, scope, &["--remove", "--yes"])).succeeded();
+        assert_eq!(machine.everything_but_blanks(), clean, "{client} {part}");
+    }
+    for (client, part) in [("cursor", "--hooks"), ("cursor", "--replace"), ("vscode", "--hooks")] {
+        Machine::new().run(&[client, part, "--remove", "--yes"]).failed(2);
+    }
+}
+
+#[test]
 fn replace_for_claude_code_is_for_one_person_in_one_project_and_says_what_is_lost() {
     let machine = Machine::new();
     let before = machine.everything();

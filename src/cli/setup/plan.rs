@@ -1,6 +1,9 @@
 //! The changes of files, computed from their content at this moment.
 
-use std::path::{Path, PathBuf};
+use std::{
+    mem,
+    path::{Path, PathBuf},
+};
 
 use crate::config::SetupRequest;
 
@@ -9,7 +12,7 @@ use super::{
     clients::{Client, EntryScope, Folders, Format},
     entry::{self, ServerEntry, is_ours},
     hooks, own_tools,
-    records::{Created, RecordEdit, Records, ToolsOff},
+    records::{Created, Marker, RecordEdit, Records, ToolsOff},
     server_list::ServerList,
 };
 
@@ -126,7 +129,8 @@ impl SetupTarget<'_> {
         Ok(made.find(|made| *made != Created::default()))
     }
 
-    /// The change that takes the entries out and turns the client's own tools on. Empty if there is no entry.
+    /// The change that takes the entries out and turns the client's own tools on, or what of it is asked for alone. Empty if
+    /// there is no entry.
     pub(super) fn remove(&self, request: &SetupRequest) -> Result<SetupPlan, String> {
         let document = self.read(&self.path)?;
         let records = self.records();
@@ -138,19 +142,26 @@ impl SetupTarget<'_> {
             (false, None, Created::default(), String::new(), Vec::new());
         for name in self.names_to_remove(&document, &records, request)? {
             let recorded = records.of(&name);
-            let marker = recorded.clone().unwrap_or_default();
+            let mut marker = recorded.clone().unwrap_or_default();
+            let takes_all = !request.replace && !request.hooks;
             // Of several entries of this name, what is left may be somebody else's.
-            if self.list.existing(&text, &name).map_err(failed_here)?.is_some_and(|found| is_ours(&found)) {
+            if takes_all && self.list.existing(&text, &name).map_err(failed_here)?.is_some_and(|found| is_ours(&found))
+            {
                 containers = containers.max(marker.made.containers);
                 text = self.list.remove(&text, &name, containers).map_err(failed_here)?;
                 is_unrecorded |= recorded.is_none();
             }
-            made.push(marker.made);
-            if !marker.hook.is_empty() {
-                (hooks, hook) = (marker.hooks, marker.hook);
+            if takes_all {
+                made.push(marker.made.clone());
             }
-            off = off.or(Some(marker.tools).filter(|tools| !tools.names.is_empty()));
-            plan.records.push((name, None));
+            if (takes_all || request.hooks) && !marker.hook.is_empty() {
+                (hooks, hook) = (mem::take(&mut marker.hooks), mem::take(&mut marker.hook));
+            }
+            if takes_all || request.replace {
+                off = off.or(Some(mem::take(&mut marker.tools)).filter(|tools| !tools.names.is_empty()));
+                is_unrecorded |= !takes_all && recorded.is_none();
+            }
+            plan.records.push((name, recorded.filter(|_| !takes_all).map(|_| marker)));
         }
         // What is off in a list of YAML is marked there.
         let is_marked = is_unrecorded && self.client.splits_tools();
@@ -216,7 +227,8 @@ impl SetupTarget<'_> {
         let is_meant = |one: &str| one == name || splits && one.strip_suffix("-write") == Some(name);
         let mut found: Vec<String> = ours.iter().filter(|one| is_meant(one)).cloned().collect();
         // A person may have taken an entry out by hand; its tools are still off.
-        let recorded = records.all().into_iter().filter(|(_, marker)| !marker.tools.names.is_empty());
+        let is_left = |marker: &Marker| !marker.tools.names.is_empty() || !marker.hook.is_empty();
+        let recorded = records.all().into_iter().filter(|(_, marker)| is_left(marker));
         found.extend(recorded.map(|(name, _)| name).filter(|one| is_meant(one) && !ours.contains(one)));
         match ours.as_slice() {
             _ if !found.is_empty() => return Ok(found),
