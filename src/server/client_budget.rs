@@ -26,7 +26,7 @@ struct ClientRow {
 }
 
 const fn text(unit: TextUnit, limit: usize) -> AnswerBudget {
-    AnswerBudget { limit, unit, image_bytes: AnswerBudget::IMAGE_BYTES }
+    AnswerBudget { unit, ..AnswerBudget::bytes(limit) }
 }
 
 /// The clients that are known; the first row that fits counts.
@@ -80,6 +80,15 @@ static CLIENTS: &[ClientRow] = &[
         below: None,
         // Found with version 0.24.4; a line break at the end begins a line. A character is a byte at least.
         budget: text(TextUnit::BytesOfLines, 24_500),
+        call_seconds: 60,
+    },
+    ClientRow {
+        title: "Cline",
+        names: &["@cline/core", "cline"],
+        below: None,
+        // It counts the JSON of the whole result, `_meta` included, and shows all of that to the model.
+        budget: AnswerBudget { has_facts: false, ..text(TextUnit::JsonBytes, 7_700) },
+        // The time that `rootbound setup` writes.
         call_seconds: 60,
     },
     ClientRow {
@@ -170,7 +179,8 @@ impl ClientBudgets {
         let row = client_row(name, &self.mounts);
         let own = row.map_or(AnswerBudget::UNKNOWN_CLIENT, |row| row.budget);
         let of_text = self.max_output.map_or(own, AnswerBudget::bytes);
-        let budget = AnswerBudget { image_bytes: self.max_image_size.unwrap_or(own.image_bytes), ..of_text };
+        let image_bytes = self.max_image_size.unwrap_or(own.image_bytes);
+        let budget = AnswerBudget { image_bytes, has_facts: own.has_facts, ..of_text };
         let limits = (budget, row.map_or_else(LongestWait::default, longest_wait));
         *last = Some((name.map(str::to_owned), limits));
         limits
@@ -210,6 +220,7 @@ mod tests {
             (&["qwen-cli-mcp-client-files", "qwen-cli-mcp-client-my-server", "qwen-code-mcp-client"], 24_500),
             (&["copilot-cli", "github-copilot-developer"], 20_000),
             (&["opencode", "kilo"], 49_000),
+            (&["@cline/core", "Cline 3.0.65"], 7_700),
             (&["", "codexes", "claude", "mcp", "my-claude-code", "2.0"], 40_000),
         ] {
             for name in names {
@@ -238,6 +249,7 @@ mod tests {
             let (budget, _) = set.of(name);
             assert_eq!((budget.limit, budget.unit, budget.image_bytes), (5000, TextUnit::Bytes, 70));
         }
+        assert!(set.of(None).0.has_facts && !set.of(Some("@cline/core")).0.has_facts);
         let own = ClientBudgets::new(Vec::new(), &settings(None, None));
         assert_eq!(own.of(Some("codex")).0.image_bytes, AnswerBudget::IMAGE_BYTES);
         assert_eq!(
@@ -246,51 +258,75 @@ mod tests {
         );
     }
 
-    /// What docs/clients.md has of a client besides its row: the effect of a larger answer and where that is from, and where
-    /// the time of a call is from.
-    fn in_the_page(title: &str) -> [&'static str; 3] {
+    /// What docs/clients.md has of a client besides its row: the effect of a larger answer and where that is from, where the
+    /// time of a call is from, the versions tried, and what lets it change files where nobody can be asked.
+    fn in_the_page(title: &str) -> [&'static str; 5] {
         match title {
             "Codex" => [
                 "cuts the middle out at 10,000 bytes or tokens, as the model counts",
                 "https://github.com/openai/codex/issues/7906",
                 "https://developers.openai.com/codex/mcp",
+                "0.171.0",
+                "`default_tools_approval_mode = \"approve\"` in `[mcp_servers.files]`",
             ],
             "Claude Code" => [
                 "refuses more than 25,000 tokens, and moves more than 50,000 characters out of the conversation",
                 // The characters were found with version 2.1.332 and texts of 49,900 and 50,100.
                 "https://code.claude.com/docs/en/mcp#mcp-output-limits-and-warnings",
                 "https://code.claude.com/docs/en/mcp",
+                "2.1.332",
+                "`--allowedTools mcp__files`",
             ],
             "Gemini CLI" => [
                 "cuts the middle out at 40,000 characters",
                 // Found with version 0.61.0 and texts of 39,000 and 40,001 characters.
                 "https://github.com/google-gemini/gemini-cli",
                 "https://github.com/google-gemini/gemini-cli/blob/main/docs/tools/mcp-server.md",
+                "0.61.0",
+                "`--approval-mode yolo`",
             ],
             "opencode, Kilo Code" => [
                 "keeps the beginning, and moves all of it out of the conversation, at 51,200 bytes or 2,000 lines",
                 "https://github.com/anomalyco/opencode/pull/23770",
                 "https://opencode.ai/docs/mcp-servers",
+                "1.18.33, 7.7.7",
+                "nothing",
             ],
             "Copilot CLI" => [
                 "moves more than 20,480 bytes out of the conversation, with the data of `--structured-output`",
                 "https://github.com/github/copilot-sdk/issues/1091",
                 "https://github.com/github/copilot-cli",
+                "1.0.102",
+                "`--allow-tool files`",
             ],
             "Qwen Code" => [
                 "cuts the middle out at 25,000 characters or 1,000 lines",
                 "https://github.com/QwenLM/qwen-code/discussions/12791",
                 "https://github.com/QwenLM/qwen-code",
+                "0.24.4",
+                "`--approval-mode yolo`",
+            ],
+            "Cline" => [
+                "cuts the middle out at 8,000 characters of its JSON, `_meta` included, which its model sees",
+                // Found with version 3.0.65.
+                "https://github.com/cline/cline",
+                "https://docs.cline.bot/mcp/mcp-overview",
+                "3.0.65",
+                "nothing",
             ],
             "Claude Desktop" => [
                 "refuses more than 1,048,576 characters, images in base64 included",
                 "https://github.com/jlowin/fastmcp/issues/1036",
                 "https://github.com/anthropics/claude-code/issues/22542",
+                "",
+                "asks always",
             ],
             "DeerFlow" => [
                 "moves more than 12,000 characters out of the conversation, after it has rewritten paths",
                 "https://github.com/bytedance/deer-flow/blob/main/backend/packages/harness/deerflow/mcp/tools.py",
                 "https://github.com/bytedance/deer-flow/blob/main/backend/packages/harness/deerflow/mcp/tools.py",
+                "code of 2026-08",
+                "nothing",
             ],
             title => panic!("{title} has no text for docs/clients.md"),
         }
@@ -306,20 +342,21 @@ mod tests {
         let (before, rest) = text.split_once(BEGIN).expect("a mark before the clients");
         let (rows, after) = rest.split_once(END).expect("a mark after the clients");
         let mut expected = String::from(
-            "\n| client | known by | an answer holds | the client | from | ends a call after | from |\n|---|---|---|---|---|---|---|\n",
+            "\n| client | tried | known by | an answer holds | the client | from | ends a call after | from | without a person |\n\
+             |---|---|---|---|---|---|---|---|---|\n",
         );
         for ClientRow { title, names, below, budget, call_seconds } in CLIENTS {
-            let [beyond, source, call_source] = in_the_page(title);
+            let [beyond, source, call_source, tried, alone] = in_the_page(title);
             let below = below.map_or_else(String::new, |below| format!(", and a directory called `{below}/…`"));
             let names = names.join("`, `");
             let _ = writeln!(
                 expected,
-                "| {title} | `{names}`{below} | {budget} | {beyond} | <{source}> | {call_seconds} s | <{call_source}> |"
+                "| {title} | {tried} | `{names}`{below} | {budget} | {beyond} | <{source}> | {call_seconds} s | <{call_source}> | {alone} |"
             );
         }
         let _ = write!(
             expected,
-            "| any other | | {} | is not known | | 60 s, as an SDK does | <https://github.com/modelcontextprotocol/typescript-sdk/issues/245> |\n\n",
+            "| any other | | | {} | is not known | | 60 s, as an SDK does | <https://github.com/modelcontextprotocol/typescript-sdk/issues/245> | |\n\n",
             AnswerBudget::UNKNOWN_CLIENT
         );
         if std::env::var_os("UPDATE_DOCS").is_some() {

@@ -39,7 +39,7 @@ pub(super) fn call_result(answer: Answer, settings: &Settings, budget: AnswerBud
         let data = answer.data.unwrap_or_else(|| Value::Object(answer.facts.clone()));
         result.structured_content = Some(data_within(data, budget));
     }
-    if !answer.facts.is_empty() {
+    if budget.has_facts && !answer.facts.is_empty() {
         result.meta = Some(meta(RESULT_KEY, Value::Object(answer.facts)));
     }
     result

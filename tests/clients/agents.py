@@ -136,8 +136,6 @@ def launch(client, url):
         variables |= {"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "ENABLE_TOOL_SEARCH": "true"}
         return ["mcp", "list"], ["-p", "hello", "--allowedTools", "mcp__files"], variables
     if client == "qwen-code":
-        # Its tools of servers come after a search otherwise: docs/clients.md.
-        write(".qwen/settings.json", {"permissions": {"deny": ["tool_search"]}})
         variables = {"OPENAI_API_KEY": "x", "OPENAI_BASE_URL": f"{url}/v1", "OPENAI_MODEL": "m"}
         return ["mcp", "list"], ["-p", "hello", "--auth-type", "openai", "--approval-mode", "yolo"], variables
     if client == "copilot-cli":

@@ -317,6 +317,7 @@ pub(super) const CLIENTS: &[Client] = &[
         id: "kilo",
         title: "Kilo Code",
         files: &[(User, "XDG/kilo/kilo.json|XDG/kilo/kilo.jsonc"), (Project, "./kilo.json|./kilo.jsonc")],
+        check: "kilo mcp list",
         ..OPENCODE
     },
     Client {
@@ -331,7 +332,8 @@ pub(super) const CLIENTS: &[Client] = &[
     Client {
         id: "qwen-code",
         title: "Qwen Code",
-        tail: r#"{"timeout": 60000}"#,
+        // Without the last its tools come after a search.
+        tail: r#"{"timeout": 60000, "alwaysLoadTools": true}"#,
         files: &[(User, "$QWEN_HOME/settings.json|~/.qwen/settings.json"), (Project, "./.qwen/settings.json")],
         ..TERMINAL
     },
@@ -427,6 +429,7 @@ const OPENCODE: Client = Client {
     tail: r#"{"enabled": true, "timeout": 60000}"#,
     one_list: true,
     files: &[(User, "XDG/opencode/opencode.json|XDG/opencode/opencode.jsonc"), (Project, "./opencode.json")],
+    check: "opencode mcp list",
     ..TERMINAL
 };
 

@@ -46,6 +46,8 @@ pub struct AnswerBudget {
     pub unit: TextUnit,
     /// Bytes of images, in all blocks together, before they are put into base64.
     pub image_bytes: usize,
+    /// Whether the facts of an answer may be in its `_meta`: where a client shows that to its model, they may not.
+    pub has_facts: bool,
 }
 
 impl AnswerBudget {
@@ -58,7 +60,7 @@ impl AnswerBudget {
 
     /// A budget of so many bytes of text.
     pub const fn bytes(limit: usize) -> Self {
-        Self { limit, unit: TextUnit::Bytes, image_bytes: Self::IMAGE_BYTES }
+        Self { limit, unit: TextUnit::Bytes, image_bytes: Self::IMAGE_BYTES, has_facts: true }
     }
 
     /// How much of the budget `text` takes.
@@ -230,7 +232,7 @@ mod tests {
     use super::*;
 
     fn budget(unit: TextUnit, limit: usize) -> AnswerBudget {
-        AnswerBudget { limit, unit, image_bytes: 0 }
+        AnswerBudget { unit, image_bytes: 0, ..AnswerBudget::bytes(limit) }
     }
 
     #[test]
