@@ -319,7 +319,7 @@ mod tests {
                 "https://github.com/jlowin/fastmcp/issues/1036",
                 "https://github.com/anthropics/claude-code/issues/22542",
                 "",
-                "asks always",
+                "not tried",
             ],
             "DeerFlow" => [
                 "moves more than 12,000 characters out of the conversation, after it has rewritten paths",
