@@ -1,6 +1,6 @@
 //! Reading and changing an open file, again after a signal: its bytes, its time, and that both are on the disk.
 
-use std::io::{self, Read, Write};
+use std::io::{self, Read, Seek as _, Write};
 use std::{fs::File, time::SystemTime};
 
 #[cfg(unix)]
@@ -19,6 +19,39 @@ pub fn read_some(source: &mut (impl Read + ?Sized), buffer: &mut [u8]) -> io::Re
 /// Writes all of `bytes` where the file is at.
 pub fn write_all(file: &File, bytes: &[u8]) -> io::Result<()> {
     Writes(file).write_all(bytes)
+}
+
+/// Writes as much of `bytes` as the system takes at the end of a file that was opened to append. Returns where they begin,
+/// how many are there, and why not all are.
+pub fn append(mut file: &File, bytes: &[u8]) -> io::Result<(u64, usize, Option<io::Error>)> {
+    // The end is only known once something was written: other programs append, too.
+    let before = file.metadata()?.len();
+    let (mut at, mut count, mut failed) = (None, 0, None);
+    while count < bytes.len() && failed.is_none() {
+        match Writes(file).write(&bytes[count..]) {
+            Ok(0) => failed = Some(io::ErrorKind::WriteZero.into()),
+            Ok(written) => {
+                count += written;
+                if at.is_none() {
+                    at = Some(file.stream_position()?.saturating_sub(written as u64));
+                }
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => failed = Some(error),
+        }
+    }
+    let at = at.unwrap_or(before);
+    if failed.is_some() {
+        // A call that failed may have written a part.
+        let more = file.stream_position()?.saturating_sub(at);
+        count = count.max(usize::try_from(more).unwrap_or(0).min(bytes.len()));
+    }
+    Ok((at, count, failed))
+}
+
+/// Cuts a file to a length.
+pub fn set_length(file: &File, length: u64) -> io::Result<()> {
+    change("ftruncate", || file.set_len(length))
 }
 
 /// Puts the content of a file on the disk, with its length (fdatasync(2)).

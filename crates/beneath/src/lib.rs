@@ -44,7 +44,7 @@ use unix as system;
 use windows as system;
 
 pub use contract::{Failure, Listed, LockAttempt, OpenFor, StableInodes};
-pub use file_changes::{read_some, set_modified, sync_all, sync_data, write_all};
+pub use file_changes::{append, read_some, set_length, set_modified, sync_all, sync_data, write_all};
 pub use open::{identity_cached, met_a_link};
 pub use stat::{FileIdentity, FileKind, Stat, StatFacts};
 #[cfg(target_os = "linux")]

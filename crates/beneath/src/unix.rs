@@ -44,6 +44,8 @@ pub struct Dir {
 impl Dir {
     /// Whether directories can be locked on this system.
     pub const LOCKS: bool = true;
+    /// Whether files are appended to and written in place here.
+    pub const CHANGES_FILES: bool = true;
 
     /// Opens a root by its host path; only for start-up, before any call is served.
     pub fn open_ambient(path: &Path, force_component: bool) -> io::Result<Self> {
@@ -178,6 +180,12 @@ impl Dir {
     /// How a name that is found in another case is spelled in the directory, where the system says it.
     pub fn spelling(&self, _name: &OsStr) -> Option<OsString> {
         None
+    }
+
+    /// Opens a file that is there to change it: at its end alone (`O_APPEND`), or anywhere. A link is refused.
+    pub fn child_to_change(&self, name: &OsStr, appends: bool) -> io::Result<File> {
+        let how = if appends { OFlags::WRONLY | OFlags::APPEND } else { OFlags::RDWR };
+        self.open_to_write(name, how | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC, 0)
     }
 
     /// Opens a file for appending, making it (for its owner only) when it is missing.

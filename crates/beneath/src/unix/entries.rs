@@ -49,6 +49,31 @@ impl Dir {
         Ok(accessat(self, ".", Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS)?)
     }
 
+    /// Fails where rights, an ACL, an attribute or the file system forbid this user to write what has a name.
+    pub fn may_write(&self, name: &OsStr) -> io::Result<()> {
+        Ok(accessat(self, name, Access::WRITE_OK, AtFlags::EACCESS)?)
+    }
+
+    /// Whether an open file of this directory is a mount of its own there (`docker -v file:file`), which no rename
+    /// replaces (`EBUSY`). Not by the device: that of a file on overlayfs may be another one than its directory's.
+    pub fn is_mounted(&self, file: &File) -> bool {
+        #[cfg(target_os = "linux")]
+        {
+            use rustix::fs::{StatxFlags, statx};
+            // Linux 5.8; where it is not known, a rename says it.
+            let mount = |fd: std::os::fd::BorrowedFd<'_>| {
+                let known = statx(fd, "", AtFlags::EMPTY_PATH, StatxFlags::MNT_ID).ok()?;
+                (known.stx_mask & StatxFlags::MNT_ID.bits() != 0).then_some(known.stx_mnt_id)
+            };
+            mount(self.as_fd()).zip(mount(file.as_fd())).is_some_and(|(own, other)| own != other)
+        }
+        #[cfg(not(target_os = "linux"))]
+        {
+            let _ = (self, file);
+            false
+        }
+    }
+
     /// Removes an empty directory.
     pub fn remove_dir(&self, name: &OsStr) -> io::Result<()> {
         change("unlinkat", || unlinkat(self, name, AtFlags::REMOVEDIR))
@@ -127,7 +152,7 @@ impl Dir {
     pub fn set_owner_of(&self, stat: &Stat) {
         // fchown(2) takes no handle that only passes, either.
         let (Ok(listed), Ok(now)) = (self.reopen(OpenFor::List), self.stat()) else { return };
-        carry_owner(&listed, stat, &now);
+        let _ = carry_owner(&listed, stat, &now);
     }
 }
 

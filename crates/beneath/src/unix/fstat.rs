@@ -86,59 +86,168 @@ fn system_time((seconds, nanoseconds): (i64, u32)) -> Option<SystemTime> {
     base?.checked_add(Duration::from_nanos(nanoseconds.into()))
 }
 
-/// Gives `new` the owner, mode and user attributes of the file it replaces, as far as this user may.
+/// Gives `new` the owner, mode and user attributes of the file it replaces, as far as this user may. What the system has no
+/// room for fails. Where an ACL cannot be set, the group's bits, which are its mask, become those of `group::`.
 ///
 /// Set-user-id, set-group-id and file capabilities are dropped on purpose: the content is new, so
 /// it has not earned them (CVE-2026-46406).
 pub fn carry_attributes(old: &File, old_stat: &Stat, new: &File) -> io::Result<()> {
     let fresh = file_stat(new)?;
-    carry_owner(new, old_stat, &fresh);
+    carry_owner(new, old_stat, &fresh)?;
+    let mode = old_stat.identity.mode;
     #[cfg(any(target_os = "linux", target_vendor = "apple"))]
-    carry_extended(old, new);
+    let mode = mode & carry_extended(old, new)?;
     #[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
     let _ = old;
     // After the owner: the file was made for this user alone, and no other group may read it in between.
-    change("fchmod", || fchmod(new, Mode::from_raw_mode(permission_bits(old_stat.identity.mode))))
+    change("fchmod", || fchmod(new, Mode::from_raw_mode(permission_bits(mode))))
+}
+
+/// Passes on that the system had no room; any other refusal leaves things as they are.
+fn unless_full(set: io::Result<()>) -> io::Result<bool> {
+    match set {
+        Err(error) if matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded) => Err(error),
+        set => Ok(set.is_ok()),
+    }
 }
 
 /// Gives an open file or directory, which is `now`, the owner and group that `wanted` has, as far as the system lets
 /// this process: only root may give files away (chown(2)), and then the group alone is the next best.
-pub(super) fn carry_owner(fd: impl AsFd, wanted: &Stat, now: &Stat) {
+pub(super) fn carry_owner(fd: impl AsFd, wanted: &Stat, now: &Stat) -> io::Result<()> {
     let (wanted, now) = (wanted.identity, now.identity);
     let owner = (wanted.uid != now.uid).then(|| Uid::from_raw(wanted.uid));
     let group = (wanted.gid != now.gid).then(|| Gid::from_raw(wanted.gid));
     let give = |owner| change("fchown", || fchown(&fd, owner, group));
-    if (owner.is_some() || group.is_some()) && give(owner).is_err() {
-        let _ = give(None);
+    if (owner.is_some() || group.is_some()) && !unless_full(give(owner))? {
+        unless_full(give(None))?;
     }
+    Ok(())
 }
 
-/// Copies `user.*` attributes and the access ACL; what cannot be read or set is left.
+/// The attribute that holds the access ACL on Linux.
 #[cfg(any(target_os = "linux", target_vendor = "apple"))]
-fn carry_extended(old: &File, new: &File) {
-    use rustix::fs::{XattrFlags, fgetxattr, flistxattr, fsetxattr};
+const ACL: &[u8] = b"system.posix_acl_access";
+
+/// Copies `user.*` attributes and the access ACL; what cannot be read or set is left. Returns the mode bits that may be set.
+#[cfg(any(target_os = "linux", target_vendor = "apple"))]
+fn carry_extended(old: &File, new: &File) -> io::Result<u32> {
+    use rustix::fs::{XattrFlags, fgetxattr, flistxattr, fremovexattr, fsetxattr};
     // A longer list (ERANGE) is left: attributes are carried over where that is easy.
     let mut names = vec![0_u8; 16 * 1024];
-    let Ok(length) = flistxattr(old, names.as_mut_slice()) else {
-        return;
-    };
+    let length = flistxattr(old, names.as_mut_slice()).unwrap_or(0);
     // The largest value there is on Linux: `XATTR_SIZE_MAX`, xattr(7).
     let mut value = vec![0_u8; 64 * 1024];
+    let set = |name: &[u8], value: &[u8]| {
+        // Some file systems have none of them (ENOTSUP), and an ACL takes the owner or CAP_FOWNER: setxattr(2).
+        unless_full(change("fsetxattr", || fsetxattr(new, name, value, XattrFlags::empty())))
+    };
     for name in names[..length].split(|byte| *byte == 0) {
-        let wanted = name.starts_with(b"user.")
-            || name == b"system.posix_acl_access"
-            || (cfg!(target_vendor = "apple") && !name.is_empty());
-        if !wanted {
-            continue;
-        }
-        if let Ok(size) = fgetxattr(old, name, value.as_mut_slice()) {
-            // Some file systems have none of them (ENOTSUP), and an ACL takes the owner or CAP_FOWNER: setxattr(2).
-            let _ = change("fsetxattr", || fsetxattr(new, name, &value[..size], XattrFlags::empty()));
+        let wanted = name.starts_with(b"user.") || (cfg!(target_vendor = "apple") && !name.is_empty());
+        if wanted && let Ok(size) = fgetxattr(old, name, value.as_mut_slice()) {
+            set(name, &value[..size])?;
         }
     }
+    if cfg!(target_vendor = "apple") {
+        return Ok(0o777);
+    }
+    let own = fgetxattr(old, ACL, value.as_mut_slice()).ok();
+    if let Some(size) = own
+        && set(ACL, &value[..size])?
+    {
+        return Ok(0o777);
+    }
+    let bits = own.map_or(0o777, |size| 0o707 | group_bits(&value[..size]) << 3);
+    // One that the directory gives its new files (`default:`) would let in whom the former file did not.
+    if fgetxattr(new, ACL, value.as_mut_slice()).is_ok() {
+        change("fremovexattr", || fremovexattr(new, ACL))?;
+    }
+    Ok(bits)
+}
+
+/// The bits of `group::` in an ACL as the kernel gives it: a version of four bytes, then tag, bits and id of each entry
+/// (`linux/posix_acl_xattr.h`).
+#[cfg(any(target_os = "linux", target_vendor = "apple"))]
+fn group_bits(acl: &[u8]) -> u32 {
+    const GROUP: [u8; 2] = [4, 0];
+    let (entries, _) = acl.get(4..).unwrap_or_default().as_chunks::<8>();
+    entries.iter().find(|entry| entry[..2] == GROUP).map_or(0, |entry| u32::from(entry[2] & 7))
 }
 
 /// The nine permission bits, in the width that this system's modes have.
 pub(super) fn permission_bits<T: TryFrom<u32> + Default>(mode: u32) -> T {
     T::try_from(mode & 0o777).unwrap_or_default()
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    #![expect(clippy::disallowed_methods, reason = "the tests prepare real files, and start this program again")]
+
+    use std::{fs, os::unix::fs::PermissionsExt as _, process::Command};
+
+    use rustix::fs::{XattrFlags, fgetxattr, fsetxattr};
+
+    use super::*;
+
+    const FOLDER: &str = "_BENEATH_ACL_IN";
+
+    /// `user::rw-`, `user:1:rwx`, `group::r--`, `mask::rwx`, `other::---`.
+    fn acl() -> Vec<u8> {
+        let entries = [(1_u16, 6_u16, u32::MAX), (2, 7, 1), (4, 4, u32::MAX), (16, 7, u32::MAX), (32, 0, u32::MAX)];
+        let bytes = entries.iter().flat_map(|(tag, bits, id)| {
+            [&tag.to_le_bytes()[..], &bits.to_le_bytes()[..], &id.to_le_bytes()[..]].concat()
+        });
+        2_u32.to_le_bytes().into_iter().chain(bytes).collect()
+    }
+
+    fn carried(folder: &Path) -> io::Result<u32> {
+        let (old, new) = (File::open(folder.join("old"))?, File::create(folder.join("new"))?);
+        carry_attributes(&old, &file_stat(&old)?, &new)?;
+        Ok(file_stat(&new)?.mode())
+    }
+
+    /// The part of the test below that another process plays; alone it does nothing.
+    #[test]
+    fn started_again() {
+        let Some(folder) = std::env::var_os(FOLDER) else { return };
+        match carried(Path::new(&folder)) {
+            Ok(mode) => assert_eq!(mode, 0o640, "the mask is no right of the group"),
+            Err(error) => {
+                assert!(matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded), "{error}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_acl_is_carried_over_or_the_group_gets_no_more_than_it_had() {
+        let folder = tempfile::tempdir().unwrap();
+        let old = File::create(folder.path().join("old")).unwrap();
+        if fsetxattr(&old, ACL, &acl(), XattrFlags::empty()).is_err() {
+            return;
+        }
+        assert_eq!(carried(folder.path()).unwrap(), 0o670);
+        // The first call sets the ACL: it is refused, or there is no room.
+        for (fault, is_made) in [("EIO:1", true), ("ENOSPC:1", false), ("EDQUOT:1", false)] {
+            let mut command = Command::new(std::env::current_exe().unwrap());
+            command.args(["--exact", "unix::fstat::tests::started_again"]).env(FOLDER, folder.path());
+            let output = command.env("_ROOTBOUND_FAULT", fault).output().unwrap();
+            let is_whole = fs::metadata(folder.path().join("new")).unwrap().permissions().mode() & 0o777 == 0o640;
+            let log = String::from_utf8_lossy(&output.stderr);
+            assert_eq!((output.status.success(), is_whole), (true, is_made), "{fault}: {log}");
+            fs::remove_file(folder.path().join("new")).unwrap();
+        }
+    }
+
+    #[test]
+    fn an_acl_that_the_directory_gives_does_not_widen_a_file_without_one() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("old"), "").unwrap();
+        fs::set_permissions(folder.path().join("old"), fs::Permissions::from_mode(0o640)).unwrap();
+        let directory = File::open(folder.path()).unwrap();
+        if fsetxattr(&directory, "system.posix_acl_default", &acl(), XattrFlags::empty()).is_err() {
+            return;
+        }
+        assert_eq!(carried(folder.path()).unwrap(), 0o640);
+        let new = File::open(folder.path().join("new")).unwrap();
+        assert!(fgetxattr(&new, ACL, [0_u8; 100].as_mut_slice()).is_err(), "user:1 may not read it");
+    }
 }

@@ -166,6 +166,11 @@ impl Dir {
         open(&self.file, Path::new(name), &options)
     }
 
+    /// Files are replaced here, and not changed.
+    pub fn child_to_change(&self, _name: &OsStr, _appends: bool) -> io::Result<File> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
     /// Opens a file for appending, making it when it is missing.
     pub fn append(&self, name: &OsStr) -> io::Result<File> {
         let mut options = OpenOptions::new();
@@ -197,6 +202,8 @@ impl Dir {
 
     /// Whether directories can be locked on this system.
     pub const LOCKS: bool = true;
+    /// Whether files are appended to and written in place here.
+    pub const CHANGES_FILES: bool = false;
 
     /// Tries to take the lock of this directory between the processes of one user, which this handle has until it is dropped.
     ///
