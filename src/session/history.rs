@@ -24,7 +24,9 @@ mod undo;
 
 pub use disk_store::HistoryLimits;
 pub use journal::{JournalRecord, RecordKind, now};
-pub use undo::{CheckpointName, Checkpoints, Effect, FormerEntry, MadeChange, UndoList, Undoable, UndoableChange};
+pub use undo::{
+    AppendedPart, CheckpointName, Checkpoints, Effect, FormerEntry, MadeChange, UndoList, Undoable, UndoableChange,
+};
 
 /// Why a content is kept nowhere, where there is no state folder.
 const TOO_LARGE: &str = "it is too large to be kept in memory";
@@ -178,6 +180,25 @@ impl History {
         // Memory first: that takes no system call.
         let remembered = self.memory().content(revision);
         remembered.or_else(|| self.store.as_ref()?.content(revision))
+    }
+
+    /// Keeps the bytes that an append puts into a file, for its undo.
+    pub fn keep_appended(&self, at: u64, bytes: &[u8]) -> AppendedPart {
+        let bytes = HashedBytes::of(bytes);
+        // Without them the file goes back whole, if it is what the append left.
+        let _ = self.keep_content(bytes, None);
+        AppendedPart { at, tail: bytes.revision() }
+    }
+
+    /// The content `now` of a file without the bytes that an append has put into it; `None` where it is not known which
+    /// those are.
+    pub fn without(&self, now: &[u8], AppendedPart { at, tail }: AppendedPart) -> Option<Vec<u8>> {
+        let (tail, from) = (self.content(tail)?, usize::try_from(at).ok()?);
+        let rest = now.get(from..)?;
+        // Elsewhere where another program appended at the same moment.
+        let mut places = memchr::memmem::find_iter(rest, &tail);
+        let place = places.next().filter(|place| *place == 0 || places.next().is_none())?;
+        Some([&now[..from + place], &rest[place + tail.len()..]].concat())
     }
 
     /// Writes down what `by` is about to do; on the disk when it returns.

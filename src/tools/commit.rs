@@ -102,6 +102,15 @@ fn note_of(kept: &Kept) -> Option<String> {
     }
 }
 
+/// The note on the other names of what was replaced, which are those of the former file.
+pub(super) fn other_names(of: &str, count: u64) -> Option<String> {
+    match count {
+        0 => None,
+        1 => Some(format!("1 other name of {of} keeps the old content")),
+        count => Some(format!("{count} other names of {of} keep the old content")),
+    }
+}
+
 /// Writes records down. A journal that cannot be written is worth a note, not a failure.
 pub(super) fn begin(cx: &CallContext, records: Vec<JournalRecord>) -> (PendingChange, Option<String>) {
     let history = &cx.session.history;

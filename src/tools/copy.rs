@@ -104,9 +104,10 @@ impl PlannedCopy {
             return Err(commit::changed(&self.source));
         }
         let guard = WriteGuard::acquire_within(&cx.workspace, self.to.target.clone(), base, &cx.wait_limit())?;
-        let (_, note) = commit::commit_file(cx, guard, "copy", Undoable::Yes, &snapshot.bytes, approval)??;
+        let (done, note) = commit::commit_file(cx, guard, "copy", Undoable::Yes, &snapshot.bytes, approval)??;
         let bytes = snapshot.bytes.len() as u64;
-        Ok(Output { files: 1, bytes, replaced: true, notes: Vec::from_iter(note), ..self.output() })
+        let notes = note.into_iter().chain(commit::other_names("this file", done.other_names)).collect();
+        Ok(Output { files: 1, bytes, replaced: true, notes, ..self.output() })
     }
 
     fn output(&self) -> Output {

@@ -40,8 +40,8 @@ pub(crate) struct Args {
     path: String,
     /// The whole new text, or the text to append.
     content: String,
-    /// overwrite replaces an existing file (which must have been seen, as for edit), append adds to its end,
-    /// create fails if it exists. Default: overwrite.
+    /// overwrite replaces an existing file (which must have been seen, as for edit), append adds to its end (no read
+    /// needed), create fails if it exists. Default: overwrite.
     mode: Option<Mode>,
     /// The rev that an existing file must have; then no read is needed.
     expected_revision: Option<String>,
@@ -131,6 +131,11 @@ impl Rewrite for NewContent {
     fn bytes(&self) -> &[u8] {
         &self.bytes
     }
+
+    fn tail(&self) -> Option<(&[u8], bool)> {
+        let (old, appended) = self.old.as_ref().zip(self.appended)?;
+        Some((&self.bytes[old.bytes().len()..], appended.continues))
+    }
 }
 
 struct PlannedWrite {
@@ -215,6 +220,11 @@ impl Change for PlannedWrite {
             }
             made => made?,
         };
+        let mut planned = planned;
+        if let Some(now) = committed.appended.as_ref().and_then(|done| done.now.clone()) {
+            planned.bytes = now;
+            planned.notes.push("another program has appended to it at the same time".to_owned());
+        }
         Ok(Self { request, planned }.answer(cx, &committed, kept))
     }
 }
@@ -232,7 +242,9 @@ impl PlannedWrite {
         let cx = &introduced.leave_room(cx);
         let diff = new.and_then(|new| self.diff(new, shown_diff::BRIEF));
         let shown = diff.as_ref().map(|diff| ShownDiff::of(cx, self.request.target.path(), &diff.text, diff.cut_lines));
-        cx.session.ledger.record_shown(real, ShownPart::Lines(Some(committed.revision), vec![ALL_LINES]));
+        if committed.appended.is_none() {
+            cx.session.ledger.record_shown(real, ShownPart::Lines(Some(committed.revision), vec![ALL_LINES]));
+        }
         let lines = new.map_or(0, line_count);
         let mut output = Output {
             path: path.to_string(),
@@ -254,10 +266,11 @@ impl PlannedWrite {
         let mut notes = self.planned.notes.clone();
         notes.extend(lost);
         notes.extend(kept);
+        notes.extend(commit::other_names("this file", committed.other_names));
         let rev = committed.revision.short();
         let total = format!("{}, {}", count(output.bytes, "byte"), count(lines, "line"));
         let text = match self.planned.appended {
-            Some(Appended { bytes, lines }) if self.planned.base != Base::Absent => {
+            Some(Appended { bytes, lines, .. }) if self.planned.base != Base::Absent => {
                 format!("Appended {}, {} (now {total}), rev {rev}", count(bytes, "byte"), count(lines, "line"))
             }
             _ if self.planned.base == Base::Absent => {

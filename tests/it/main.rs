@@ -81,6 +81,7 @@ mod resources;
 mod rights;
 mod roles;
 mod setup;
+mod shared_files;
 mod spelling;
 mod stdio;
 mod system;

@@ -88,6 +88,8 @@ pub enum AccessErrorKind {
     Permission,
     /// It has the read-only attribute of Windows.
     MarkedReadOnly,
+    /// The rights of the file forbid it, or it could not stay whose it is.
+    NotWritable,
     /// Another program has it open and keeps others out (Windows).
     InUse,
     /// More entries than one call takes.
@@ -239,6 +241,10 @@ impl fmt::Display for AccessError {
             Kind::NotStored => write!(f, "the earlier content of {path} is no longer stored"),
             Kind::Permission => write!(f, "the system's permissions forbid access to {path}"),
             Kind::MarkedReadOnly => write!(f, "{path} is marked read-only by a file attribute"),
+            Kind::NotWritable => match &self.source {
+                Some(why) => write!(f, "{path} is read-only: {why}"),
+                None => write!(f, "{path} is read-only"),
+            },
             Kind::InUse => write!(f, "another program has {path} open and keeps others out"),
             Kind::Changed => write!(f, "{path} kept changing during the call"),
             Kind::Exists => write!(f, "{path} already exists"),

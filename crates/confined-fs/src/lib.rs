@@ -105,6 +105,6 @@ pub use walk::{
 pub use watch::{Changes, DiskWatcher, OnEvent, PathWatch, Unwatchable, WatchedEntry, Watcher, watch_limit};
 pub use workspace::{Opened, Workspace, WorkspaceOptions};
 pub use write::{
-    Approval, Base, Committed, FileLock, HashedBytes, HostFile, NewContent, NewDirectory, PreviousFile, StaleAfter,
-    WaitLimit, WritablePath, WriteGuard, closing_late, host_directory, host_path_exists,
+    AppendedBytes, Approval, Base, Committed, FileLock, HashedBytes, HostFile, NewContent, NewDirectory, PreviousFile,
+    StaleAfter, WaitLimit, WritablePath, WriteGuard, closing_late, host_directory, host_path_exists,
 };

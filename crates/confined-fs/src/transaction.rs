@@ -6,9 +6,11 @@
 //!
 //! | question | file |
 //! |---|---|
-//! | How is a base checked, and a step added? When does it count? | here |
+//! | How is a base checked, and a step added? | here |
+//! | When does it count? | `commit` |
 //! | What is one step, and how is its entry recognised? In which order are steps made, and where are their entries in between? | `steps` |
 //! | How are new entries made, and how do names change? | `publish` |
+//! | How is a file written that cannot be replaced? | `in_place` |
 //! | How does everything become as it was? | `roll_back` |
 //! | What is recorded first, and how is it read after a crash? | `intent`, `intent_folder` |
 //! | What happens after a crash? | `recovery` |
@@ -16,18 +18,20 @@
 //! Limits: at most [`MAX_STEPS`] steps. An entry that is moved keeps its inode, so it stays on its file system; a file or a
 //! link gets to another one as a copy, and the intent has two steps then.
 
-use std::{collections::HashSet, fs::File, io, path::PathBuf, sync::Arc};
+use std::{collections::HashSet, fs::File, path::PathBuf, sync::Arc};
 
 use beneath::{FileKind, OpenFor, Stat};
 
-use crate::write::{EntryLocks, NewContent, allowed, entry_in_parent, random};
+use crate::write::{EntryLocks, NewContent, allowed, entry_in_parent, may_write, random};
 use crate::{
-    AccessError, AccessErrorKind, Approval, AtPath as _, Base, Dir, EntryState, FileLock, FileState, NewDirectory,
-    Revision, Shared, WaitLimit, Workspace, WorkspacePath, WritablePath, WriteGuard, limits::IfThere as _,
+    AccessError, AccessErrorKind, Approval, AtPath as _, Base, EntryState, FileLock, FileState, Revision, Shared,
+    WaitLimit, Workspace, WorkspacePath, WritablePath, WriteGuard, limits::IfThere as _,
 };
-use intent_folder::{IntentFolder, OwnIntent, Stage};
+use commit::commit_steps;
 use steps::{MAX_STEPS, NewFile, Step, StepAction, Steps};
 
+mod commit;
+mod in_place;
 mod intent;
 mod intent_folder;
 mod publish;
@@ -35,6 +39,8 @@ mod recovery;
 mod roll_back;
 mod steps;
 
+pub(super) use commit::commit_in_place;
+pub use commit::{CommitError, CommittedTransaction};
 pub(super) use intent_folder::Intents;
 pub use roll_back::{UnrestoredEntry, Unreverted};
 
@@ -252,6 +258,27 @@ impl<'n> Transaction<'n> {
         self.steps.retain(|step| !both.contains(&step.path.host()) || !(going(step) || coming(step)));
     }
 
+    /// Refuses what is moved over a file that this user may not write.
+    fn may_move_over(&self) -> Result<(), AccessError> {
+        let arrives = |step: &Step<'_>| match &step.action {
+            StepAction::Move { to, .. } => Some(to.host()),
+            StepAction::Create { is: EntryState::File(_) } => Some(step.path.host()),
+            _ => None,
+        };
+        let coming: HashSet<PathBuf> = self.steps.iter().filter_map(arrives).collect();
+        for step in &self.steps {
+            let (StepAction::Remove { was: EntryState::File(_) }, Some(seen)) = (&step.action, &step.seen) else {
+                continue;
+            };
+            let Some((parent, name)) = step.path.parent().zip(step.path.file_name()) else { continue };
+            if coming.contains(&step.path.host()) {
+                let dir = parent.root().dir.dir_beneath(parent.relative(), OpenFor::Traverse).at(&step.path)?;
+                may_write(&dir, name, seen, &step.path)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Adds the directories that are missing above new entries.
     fn add_missing_directories(&mut self) -> Result<(), AccessError> {
         let arrives = |step: &Step<'_>| match &step.action {
@@ -283,32 +310,6 @@ impl<'n> Transaction<'n> {
     }
 }
 
-// Committing a transaction: the intent, the new entries, the names, and the moment from which it counts.
-
-/// A transaction that counts.
-#[derive(Debug)]
-pub struct CommittedTransaction {
-    /// Every directory that it made, the outermost first.
-    pub made: Vec<NewDirectory>,
-    /// Whether it would have been all or none also if the process had been killed in the middle.
-    pub survives_a_kill: bool,
-}
-
-/// Why a transaction was not made.
-#[derive(Debug)]
-pub struct CommitError {
-    /// The error before which everything was rolled back.
-    pub error: AccessError,
-    /// Entries that are not as before; none, but where another program acted or the system refused something.
-    pub not_restored: Vec<UnrestoredEntry>,
-}
-
-impl From<AccessError> for CommitError {
-    fn from(error: AccessError) -> Self {
-        Self { error, not_restored: Vec::new() }
-    }
-}
-
 impl Transaction<'_> {
     /// Makes all steps, or none. `note` is called while the locks are still held.
     ///
@@ -322,40 +323,10 @@ impl Transaction<'_> {
         self.add_missing_directories()?;
         // In this order: a removed directory above a new entry first gets its second step, and then both are dropped.
         self.net_directories();
+        self.may_move_over()?;
         let steps = Steps::new(random(), std::mem::take(&mut self.steps));
         self.sweep(&steps);
-        let mut intent = begin_intent(self.shared.intents.folder.get(), &steps);
-        let made = publish::prepare(&steps, &self.wait_limit)
-            .and_then(|()| made_directories(&steps))
-            .and_then(|made| record_stage(&mut intent, Stage::Ready, &steps).map(|()| made));
-        let made = match made {
-            Ok(made) => made,
-            Err(error) => {
-                remove_prepared(&steps, intent);
-                return Err(error.into());
-            }
-        };
-        let mut narrowed = Vec::new();
-        let done = narrow(&self.narrowed, &mut narrowed)
-            .and_then(|()| publish::publish(&steps))
-            .and_then(|()| publish::sync(&steps))
-            .and_then(|()| record_stage(&mut intent, Stage::Done, &steps));
-        if let Err(error) = done {
-            for (dir, mode) in narrowed {
-                let _ = dir.set_mode(mode);
-            }
-            return Err(CommitError { error, not_restored: roll_back_published(&steps, intent) });
-        }
-        let committed = CommittedTransaction { made, survives_a_kill: intent.is_some() };
-        note(&committed);
-        match (roll_back::remove_old(&steps, true).error, intent) {
-            (None, intent) => intent.into_iter().for_each(forget),
-            (Some(error), _) => {
-                // The intent stays, with its lock free as soon as it is dropped: recovery removes them.
-                tracing::warn!(%error, "what a change has replaced is still there under a reserved name");
-            }
-        }
-        Ok(committed)
+        commit_steps(&self.shared, steps, (&self.narrowed, &self.wait_limit), note)
     }
 
     /// Removes temporary files that an earlier process left behind in the directories of the entries.
@@ -365,80 +336,5 @@ impl Transaction<'_> {
                 self.shared.stale_temporaries.sweep_once(&parent, &dir);
             }
         }
-    }
-}
-
-/// Narrows the rights of directories; `narrowed` gets each with those that it had.
-fn narrow(directories: &[(WorkspacePath, u32)], narrowed: &mut Vec<(Dir, u32)>) -> Result<(), AccessError> {
-    for (path, most) in directories {
-        let dir = path.root().dir.dir_beneath(path.relative(), OpenFor::Traverse).at(path)?;
-        let mode = dir.stat().at(path)?.permissions();
-        dir.set_mode(mode & most).at(path)?;
-        narrowed.push((dir, mode));
-    }
-    Ok(())
-}
-
-/// The new directories, which are still under reserved names.
-fn made_directories(steps: &Steps<'_>) -> Result<Vec<NewDirectory>, AccessError> {
-    let new =
-        steps.list.iter().filter(|step| matches!(step.action, StepAction::Create { is: EntryState::Directory { .. } }));
-    new.map(|step| {
-        let stat = steps.directory(&step.path).and_then(|dir| dir.stat()).at(&step.path)?;
-        Ok(NewDirectory::of(step.path.clone(), stat))
-    })
-    .collect()
-}
-
-/// Records the steps in the state folder; `None` where that is not possible.
-fn begin_intent(folder: Option<&IntentFolder>, steps: &Steps<'_>) -> Option<OwnIntent> {
-    let folder = folder.filter(|_| !steps.list.is_empty())?;
-    let begun = folder.begin(steps.id, &intent::write(steps)?);
-    // Without an intent the change is still all or none as long as this process lives.
-    begun.inspect_err(|error| tracing::warn!(%error, "a change of several files would not survive a kill")).ok()
-}
-
-/// Notes how far the transaction is. The error is that of its first entry.
-fn record_stage(intent: &mut Option<OwnIntent>, stage: Stage, steps: &Steps<'_>) -> Result<(), AccessError> {
-    let (Some(intent), Some(step)) = (intent, steps.list.first()) else { return Ok(()) };
-    intent.record_stage(stage).map_err(|error| AccessError::from_io(error, &step.path))
-}
-
-/// The answer of the system that an error of `publish::sync` is about.
-fn io_error(error: AccessError) -> io::Error {
-    error.source.unwrap_or_else(|| io::ErrorKind::Other.into())
-}
-
-/// Makes everything as it was. Returns what is not.
-fn roll_back_published(steps: &Steps<'_>, mut intent: Option<OwnIntent>) -> Vec<UnrestoredEntry> {
-    let rolled = roll_back::roll_back(steps);
-    let synced = publish::sync(steps);
-    let noted = match (rolled.error, intent.as_mut()) {
-        (Some(error), _) => Err(error),
-        (None, None) => Ok(()),
-        // Only with the old names on the disk: after a power failure the new ones may be there again, and recovery puts
-        // nothing back for an intent of that stage.
-        (None, Some(intent)) => synced.map_err(io_error).and_then(|()| intent.record_stage(Stage::Begun)),
-    };
-    match noted {
-        Ok(()) => remove_prepared(steps, intent),
-        // The intent stays: recovery tries again.
-        Err(error) => tracing::warn!(%error, "a change could not be rolled back"),
-    }
-    rolled.not_restored
-}
-
-/// Removes the new entries.
-fn remove_prepared(steps: &Steps<'_>, intent: Option<OwnIntent>) {
-    match roll_back::remove_new(steps) {
-        Ok(()) => intent.into_iter().for_each(forget),
-        // The intent stays: recovery removes them.
-        Err(error) => tracing::warn!(%error, "what a change was to write is still there under a reserved name"),
-    }
-}
-
-fn forget(intent: OwnIntent) {
-    if let Err(error) = intent.remove() {
-        tracing::debug!(%error, "the intent of a transaction that is over is still there");
     }
 }

@@ -5,14 +5,15 @@
 //!
 //! Limits: other programs take no part in these locks, so what one of them writes between the last comparison and the
 //! rename is found out only where names can be exchanged (renameat2(2), Linux 3.15 and a file system that has it; APFS
-//! on macOS). A replaced file is another inode: other hard links keep the old content, and a program that has the old
-//! file open keeps reading it.
+//! on macOS). A replaced file is another inode: other hard links keep the old content, which the answer says, and a program
+//! that has the old file open keeps reading it. So what is appended goes to the file itself.
 
 mod content;
 mod directory_locks;
 mod host_file;
 mod new_directories;
 mod path_locks;
+mod replacement;
 mod temporary;
 mod writable_path;
 mod write_guard;
@@ -31,6 +32,7 @@ pub use new_directories::NewDirectory;
 pub(super) use new_directories::{NewDirs, make_dirs, new_holder, remove_made};
 pub(super) use path_locks::PathLocks;
 pub use path_locks::WaitLimit;
+pub(super) use replacement::{NewPlace, Replacement, may_be_in_place, may_write, not_replaced};
 pub use temporary::StaleAfter;
 pub(super) use temporary::{
     Exchanged, StaleTemporaries, Temporary, free_name, is_reserved, is_temporary, keep_aside, random, swap_if,
@@ -38,8 +40,7 @@ pub(super) use temporary::{
 };
 pub use writable_path::WritablePath;
 pub(super) use writable_path::{allowed, entry_in_parent, not_named, writable};
-pub(super) use write_guard::fill;
-pub use write_guard::{Committed, FileLock, PreviousFile, WriteGuard, closing_late};
+pub use write_guard::{AppendedBytes, Committed, FileLock, PreviousFile, WriteGuard, closing_late};
 
 /// The locks of some entries, which no other call and no other process of this program changes meanwhile: on their paths within this process, and on the directories that hold them, which
 /// other processes take, too. Within the process a lock covers what is below its path, as well.

@@ -10,7 +10,7 @@ use serde_with::skip_serializing_none;
 
 use confined_fs::{EntryState, FileState, Node, Revision, TreePosition, WorkspacePath};
 
-use super::undo::{CheckpointName, Effect, UndoableChange};
+use super::undo::{AppendedPart, CheckpointName, Effect, UndoableChange};
 
 /// The kind of entry that a record is about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -61,6 +61,10 @@ pub struct JournalRecord {
     pub new: Option<String>,
     /// Permission bits before; `None` if they are not known.
     pub mode: Option<u32>,
+    /// Where the bytes begin that were appended, and their revision.
+    pub appended_at: Option<u64>,
+    /// As `appended_at`.
+    pub appended: Option<String>,
     /// The target of a link.
     pub target: Option<String>,
     /// Where it was moved to, as printed.
@@ -94,6 +98,18 @@ impl JournalRecord {
     #[must_use]
     pub fn new_content(self, revision: Revision) -> Self {
         Self { new: Some(revision.to_string()), ..self }
+    }
+
+    /// With the bytes that alone are put into the file.
+    #[must_use]
+    pub fn append(self, part: Option<AppendedPart>) -> Self {
+        let at = part.map(|part| part.at);
+        Self { appended_at: at, appended: part.map(|part| part.tail.to_string()), ..self }
+    }
+
+    /// The bytes that were appended, if that is the whole change.
+    pub fn appended_part(&self) -> Option<AppendedPart> {
+        Some(AppendedPart { at: self.appended_at?, tail: self.appended.as_deref()?.parse().ok()? })
     }
 
     /// With where an entry is moved to, and the mark of a file.

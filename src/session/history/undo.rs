@@ -60,6 +60,8 @@ pub enum Effect {
         before: Option<FileState>,
         /// The revision of the new content.
         after: Revision,
+        /// The bytes that alone it has put into the file.
+        appended: Option<AppendedPart>,
     },
     /// Deleted an entry with everything below it.
     Removed {
@@ -95,6 +97,15 @@ pub enum Effect {
     },
     /// All of these, in one change of several files. Each path is in one of them at most.
     Several(Vec<Effect>),
+}
+
+/// The bytes that an append has put into a file: others may have appended since.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AppendedPart {
+    /// Where they began.
+    pub at: u64,
+    /// The revision of these bytes, which are kept as a content.
+    pub tail: Revision,
 }
 
 /// One entry of what was deleted.

@@ -398,6 +398,9 @@ impl From<AccessError> for ToolError {
                 Kind::Denied,
                 "nothing was changed; ask the user to clear the attribute (attrib -r), or write another file",
             ),
+            A::NotWritable => {
+                (Kind::ReadOnly, "nothing was changed; ask the user to change it or its rights, or write another file")
+            }
             A::InUse => (Kind::Stale, "nothing was changed; try again, or ask the user to close that program"),
             A::Changed => (Kind::Stale, "another program is changing it; read it again"),
             A::Exists => (Kind::Stale, "read it, then edit it or overwrite it"),

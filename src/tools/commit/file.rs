@@ -3,8 +3,8 @@
 use std::cell::OnceCell;
 
 use confined_fs::{
-    AccessError, AccessErrorKind, Approval, Base, Committed, Durable, FileLock, FileState, HashedBytes, NewContent,
-    PreviousFile, WorkspacePath, WritablePath, WriteGuard,
+    AccessError, AccessErrorKind, AppendedBytes, Approval, Base, Committed, Durable, FileLock, FileState, HashedBytes,
+    NewContent, PreviousFile, WorkspacePath, WritablePath, WriteGuard,
 };
 use text_file::Document;
 
@@ -28,6 +28,10 @@ pub(in crate::tools) trait Rewrite {
     fn old(&self) -> Option<&Document>;
     /// The bytes that take its place.
     fn bytes(&self) -> &[u8];
+    /// The end of these bytes that is appended to the file itself, and whether nothing may come before it meanwhile.
+    fn tail(&self) -> Option<(&[u8], bool)> {
+        None
+    }
 }
 
 /// Writes the planned bytes over the content that they were planned on. If another change came first, by a call of
@@ -48,7 +52,14 @@ pub(in crate::tools) fn rewrite<R: Rewrite>(
         let [own, rest] = approval.for_two_steps();
         approval = rest;
         let guard = match (planned.base(), planned.old()) {
-            (Base::Revision(revision), Some(old)) => lock.guard_over(HashedBytes::hashed(old.bytes(), revision)),
+            (Base::Revision(revision), Some(old)) => {
+                let old = HashedBytes::hashed(old.bytes(), revision);
+                match planned.tail() {
+                    // A person has seen what comes before it.
+                    Some((tail, is_all)) => lock.guard_to_append(old, is_all || approval.is_for_this_plan_only(), tail),
+                    None => lock.guard_over(old),
+                }
+            }
             (base, _) => lock.guard(base),
         };
         let committed = match guard {
@@ -56,6 +67,13 @@ pub(in crate::tools) fn rewrite<R: Rewrite>(
             Err(error) => Err(error),
         };
         let error = match committed {
+            Ok((Committed { appended: Some(AppendedBytes { count, error: Some(error), .. }), .. }, _)) => {
+                let sentence = format!("{error}; the first {count} bytes of what was to be appended are at its end");
+                let undo = if cx.offers_undo { "; undo takes them out" } else { "" };
+                let kind = ToolError::from(error).kind();
+                return Err(ToolError::new(kind, sentence)
+                    .hint(format!("read the end of the file, and append the rest when that is possible{undo}")));
+            }
             Ok((committed, note)) => return Ok((planned, committed, note)),
             Err(error) => error,
         };
@@ -90,12 +108,12 @@ pub(in crate::tools) fn commit_file(
     approval: Approval,
 ) -> Result<Result<(Committed, Option<String>), AccessError>, ToolError> {
     let content = NewContent::of(bytes);
-    let path = guard.path().clone();
+    let (path, tail) = (guard.path().clone(), guard.tail());
     let begun = OnceCell::new();
     // Asked for the new revision only now: a large content was hashed while it was written.
     // In the journal before the write, so that a kill between the two loses nothing.
     let keep = |former: Option<PreviousFile<'_>>| -> Result<(), ToolError> {
-        let change = Begun::keeping(cx, tool, &path, former, &content)?;
+        let change = Begun::keeping(cx, tool, &path, former, (&content, tail))?;
         begun.get_or_init(|| change);
         Ok(())
     };
@@ -107,11 +125,21 @@ pub(in crate::tools) fn commit_file(
         }
         if *changes && before.is_none_or(|(_, usable)| usable) {
             let before = before.map(|(former, _)| former);
-            let effect = Effect::Wrote { path: path.clone(), before, after: committed.revision };
+            let part =
+                |(done, tail): (&AppendedBytes, &[u8])| cx.session.history.keep_appended(done.at, &tail[..done.count]);
+            let appended = committed.appended.as_ref().zip(tail).map(part);
+            let effect = Effect::Wrote { path: path.clone(), before, after: committed.revision, appended };
             let change = UndoableChange { tool, effect, made: committed.made.clone() };
             cx.session.history.made(pending, change, undoable);
         }
-        let writer = Writer::Call(cx.by.as_ref(), was);
+        // An append shows nothing of what was there: who knew all of it knows all of it still.
+        let knows_all = || cx.session.ledger.seen_here(&path).map(|seen| seen.revision) == was;
+        let (writer, bytes) = match &committed.appended {
+            Some(AppendedBytes { now, .. }) if now.is_some() || !knows_all() => {
+                (Writer::AnotherProgram, now.as_deref().unwrap_or(bytes))
+            }
+            _ => (Writer::Call(cx.by.as_ref(), was), bytes),
+        };
         cx.session.ledger.record_write(&committed.path, committed.revision, Some(bytes), writer);
     };
     let committed = guard.commit_noting(&content, approval, keep, record)?;
@@ -138,7 +166,7 @@ impl Begun {
         tool: &'static str,
         path: &WorkspacePath,
         former: Option<PreviousFile<'_>>,
-        content: &NewContent<'_>,
+        (content, tail): (&NewContent<'_>, Option<&[u8]>),
     ) -> Result<Self, ToolError> {
         let history = &cx.session.history;
         let after = content.revision();
@@ -164,7 +192,9 @@ impl Begun {
         };
         let changes = was.is_none_or(|former| former.revision != after);
         let (pending, note) = if changes {
-            let record = JournalRecord::new(tool, path).former(was).new_content(after);
+            let at = |tail: &[u8]| (content.bytes().len() - tail.len()) as u64;
+            let appended = tail.map(|tail| history.keep_appended(at(tail), tail));
+            let record = JournalRecord::new(tool, path).former(was).new_content(after).append(appended);
             let (pending, unwritten) = begin(cx, vec![record]);
             (pending, note.or(unwritten))
         } else {

@@ -7,8 +7,8 @@ use std::{
 };
 
 use confined_fs::{
-    AccessError, Approval, Base, CommitError, Committed, CommittedTransaction, Durable, EntryState, FileState,
-    FormerFile, NewContent, Purpose, Revision, Transaction, UnrestoredEntry, WorkspacePath, WritablePath, WriteGuard,
+    AccessError, Approval, Base, CommitError, CommittedTransaction, Durable, EntryState, FileState, FormerFile,
+    NewContent, Purpose, Revision, Transaction, UnrestoredEntry, WorkspacePath, WritablePath, WriteGuard,
 };
 
 use crate::session::Writer;
@@ -18,7 +18,7 @@ use super::{
     super::{CallContext, Kind, ToolError, read_before_write},
     EntriesAre, begin, changed, durable,
     file::commit_file,
-    note_of, read_failed, record_directories, record_entries, record_moved, record_written,
+    note_of, other_names, read_failed, record_directories, record_entries, record_moved, record_written,
     tree::content_mark,
 };
 
@@ -75,6 +75,8 @@ struct CheckedStep<'c> {
     /// Its record in the journal. `None` for a file that already has the new content, and for what is recorded once it
     /// is made.
     record: Option<JournalRecord>,
+    /// How many other names a replaced file has.
+    other_names: u64,
     report: StepReport<'c>,
 }
 
@@ -98,10 +100,10 @@ pub(in crate::tools) fn commit_files(
     if let [ChangeStep { target, change: NewState::Content { base, bytes, mode, like: None } }] = changes {
         let guard =
             WriteGuard::acquire_within(&cx.workspace, target.clone(), *base, &cx.wait_limit())?.with_mode(*mode);
-        let (Committed { path, revision, .. }, note) = commit_file(cx, guard, tool, undoable, bytes, approval)??;
+        let (committed, note) = commit_file(cx, guard, tool, undoable, bytes, approval)??;
         return Ok(CommittedFiles {
-            files: vec![(path, Some(revision))],
-            notes: note.into_iter().collect(),
+            files: vec![(committed.path, Some(committed.revision))],
+            notes: note.into_iter().chain(other_names("this file", committed.other_names)).collect(),
             copied: false,
         });
     }
@@ -150,17 +152,20 @@ fn commit_steps(
     let unchanged = |error: AccessError| none_changed(files, error.into());
     let mut transaction =
         Transaction::acquire(&cx.workspace, &entries, &leaving, cx.wait_limit()).map_err(unchanged)?;
-    let (mut records, mut reports) = (Vec::new(), Vec::new());
+    let (mut records, mut reports, mut names) = (Vec::new(), Vec::new(), 0);
     for change in changes {
         cx.check()?;
-        let CheckedStep { record, report } = add((cx, tool), &mut transaction, change, by, &over).map_err(unchanged)?;
+        let CheckedStep { record, other_names, report } =
+            add((cx, tool), &mut transaction, change, by, &over).map_err(unchanged)?;
         records.extend(record);
+        names += other_names;
         reports.push(report);
     }
     // Before the journal, whose records name these contents.
     let (is_kept, mut notes) = keep_all(cx, &transaction)?;
     let (pending, note) = begin(cx, records);
     notes.extend(note);
+    notes.extend(other_names("these files", names));
     let makes_directories =
         changes.iter().any(|step| matches!(step.change, NewState::Created(EntryState::Directory { .. })));
     let mut done = Vec::new();
@@ -245,11 +250,13 @@ fn add<'c>(
         NewState::Content { base, bytes, mode, like } => {
             let mut guard = transaction.guard(target, *base)?.with_mode(*mode);
             let content = Arc::new(NewContent::of(bytes));
+            let other_names = guard.previous().map_or(0, |old| old.other_names);
             let before = guard.previous().map(|old| FileState { revision: old.revision, mode: old.mode });
             transaction.write(guard, Arc::clone(&content), like.clone());
             let revision = content.revision();
             let is_unchanged = before.is_some_and(|before| before.revision == revision);
             let record = (!is_unchanged).then(|| record.former(before).new_content(revision));
+            let other_names = if is_unchanged { 0 } else { other_names };
             let report = move || {
                 let was = before.map(|before| before.revision);
                 let writer = Writer::Call(cx.by.as_ref(), was);
@@ -258,10 +265,10 @@ fn add<'c>(
                     return ((path.clone(), Some(revision)), None);
                 }
                 record_written(cx, tool, path, was, revision, &[]);
-                let effect = Effect::Wrote { path: path.clone(), before, after: revision };
+                let effect = Effect::Wrote { path: path.clone(), before, after: revision, appended: None };
                 ((path.clone(), Some(revision)), Some(effect))
             };
-            CheckedStep { record, report: Box::new(report) }
+            CheckedStep { record, other_names, report: Box::new(report) }
         }
         NewState::Removed { base } => {
             // For its refusals alone: policy may protect the entry.
@@ -276,7 +283,7 @@ fn add<'c>(
                 });
                 ((path.clone(), None), effect)
             };
-            CheckedStep { record: Some(record), report: Box::new(report) }
+            CheckedStep { record: Some(record), other_names: 0, report: Box::new(report) }
         }
         NewState::Moved { to, base } => {
             let tree = cx.workspace.tree(target, Purpose::Move(to))?;
@@ -298,7 +305,7 @@ fn add<'c>(
                 read_before_write::carry_seen(cx, &tree, &to);
                 ((to.clone(), None), Some(Effect::Moved { from, to, mark, replaced }))
             };
-            CheckedStep { record: Some(record), report: Box::new(report) }
+            CheckedStep { record: Some(record), other_names: 0, report: Box::new(report) }
         }
         NewState::Created(is) => {
             transaction.create(target, is.clone())?;
@@ -311,11 +318,11 @@ fn add<'c>(
                 });
                 ((path.clone(), None), effect)
             };
-            CheckedStep { record: None, report: Box::new(report) }
+            CheckedStep { record: None, other_names: 0, report: Box::new(report) }
         }
         NewState::Narrowed { most } => {
             transaction.narrow(target, *most)?;
-            CheckedStep { record: None, report: Box::new(move || ((path.clone(), None), None)) }
+            CheckedStep { record: None, other_names: 0, report: Box::new(move || ((path.clone(), None), None)) }
         }
     })
 }

@@ -477,6 +477,7 @@ impl Change for PlannedEdit {
         // still has to be in it, just once.
         let (planned, committed, kept) =
             commit::rewrite(cx, "edit", &edit.target, *self, approval, |_| edit.work_out_again(cx))?;
-        Ok(planned.answer(cx, Some((committed.revision, kept))))
+        let notes = kept.into_iter().chain(commit::other_names("this file", committed.other_names)).collect();
+        Ok(planned.answer(cx, Some((committed.revision, notes))))
     }
 }

@@ -93,7 +93,7 @@ const NAMED: usize = 5;
 impl PlannedEdit {
     /// The answer, with as much of the diff as fits. `made`: the revision of an edit that was made and
     /// what there is to say about it; none for a dry run.
-    pub(super) fn answer(self, cx: &CallContext, made: Option<(Revision, Option<String>)>) -> Answer {
+    pub(super) fn answer(self, cx: &CallContext, made: Option<(Revision, Vec<String>)>) -> Answer {
         let real = self.real();
         let (revision, kept) = made.unzip();
         let report = FileReport::of(cx, &self, revision, revision.is_none(), |index| format!("edits[{index}]"));
@@ -103,7 +103,7 @@ impl PlannedEdit {
         cx.session.ledger.record_shown(real, ShownPart::Lines(None, hunk_lines(&shown.text)));
         let mut notes = report.notes.clone();
         notes.extend(self.made.within.note(!cx.workspace.is_untrusted(real)));
-        notes.extend(kept.flatten());
+        notes.extend(kept.unwrap_or_default());
         let done = match (report.is_dry_run, self.is_new()) {
             (true, _) => "Dry run, nothing was written",
             (false, true) => "Created",

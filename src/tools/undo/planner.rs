@@ -12,7 +12,7 @@ use super::{
     super::{answer::count, commit::ChangedPart},
     virtual_tree::{DiskOfCall, VirtualNode, VirtualTree},
 };
-use crate::session::history::{Effect, FormerEntry, UndoableChange};
+use crate::session::history::{AppendedPart, Effect, FormerEntry, UndoableChange};
 
 /// The walk so far.
 pub(super) struct UndoPlanner<'p> {
@@ -96,7 +96,7 @@ impl<'p> UndoPlanner<'p> {
                     self.revert_effect(effect, back);
                 }
             }
-            Effect::Wrote { path, before, after } => self.revert_write(path, *before, *after),
+            Effect::Wrote { path, before, after, appended } => self.revert_write(path, *before, (*after, *appended)),
             Effect::Removed { path, entries } => self.revert_removal(path, entries, back),
             Effect::Moved { from, to, mark, replaced } => self.revert_move([from, to], *mark, *replaced, back),
             Effect::Copied { to, entries, .. } => self.revert_copy(to, entries),
@@ -112,15 +112,26 @@ impl<'p> UndoPlanner<'p> {
         }
     }
 
-    fn revert_write(&mut self, path: &WorkspacePath, before: Option<FileState>, after: Revision) {
+    fn revert_write(
+        &mut self,
+        path: &WorkspacePath,
+        before: Option<FileState>,
+        (after, appended): (Revision, Option<AppendedPart>),
+    ) {
         if self.is_frozen(path) {
             if before.is_none() {
                 self.former.remove(path);
             }
             return;
         }
+        // What others have appended since stays.
+        let without = appended.zip(before).and_then(|(part, before)| {
+            let revision = self.view.without(self.tree.node(path), part)?;
+            Some(FileState { revision, ..before })
+        });
+        let before = without.or(before);
         let reason = self.why_kept(before).or_else(|| match self.tree.kind(self.view, path) {
-            _ if self.holds(path, after) => None,
+            _ if without.is_some() || self.holds(path, after) => None,
             Some(FileKind::File) => Some(Reason::Changed).filter(|_| !self.includes_changed),
             None => Some(Reason::Gone).filter(|_| !self.includes_changed),
             // A directory or a link in its place is never replaced, not even with include_others.

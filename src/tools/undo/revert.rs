@@ -11,7 +11,7 @@ use confined_fs::{
 
 use crate::session::{
     Cost, RootBytes,
-    history::{Effect, FormerEntry, JournalRecord, PendingChange, UndoableChange},
+    history::{AppendedPart, Effect, FormerEntry, JournalRecord, PendingChange, UndoableChange},
 };
 
 use super::{
@@ -36,9 +36,8 @@ pub(super) fn check(cx: &CallContext, effect: &Effect) -> Result<RevertPlan, Too
     let mut cost = Cost::default();
     let diff = match effect {
         Effect::Several(_) => return Err(of_several()),
-        Effect::Wrote { path, before, after } => {
-            let now = unchanged_file(cx, path, *after)?;
-            let old = before.map(|former| kept_content(cx, path, former.revision)).transpose()?;
+        Effect::Wrote { path, before, after, appended } => {
+            let (now, old) = written_file(cx, path, (*before, *after), *appended)?;
             let size = old.as_ref().map_or(0, Vec::len) as u64;
             cost = Cost::of_bytes(path.root(), now.len() as u64, size);
             shown_diff::diff(path, Some(now), old)
@@ -139,15 +138,18 @@ fn remove_made<'m>(
 fn revert_effect(cx: &CallContext, effect: &Effect, undoable: Undoable, approval: Approval) -> Result<(), ToolError> {
     match effect {
         Effect::Several(_) => Err(of_several()),
-        Effect::Wrote { path, before: Some(former), after } => {
-            let bytes = kept_content(cx, path, former.revision)?;
+        Effect::Wrote { path, before: Some(former), after, appended } => {
+            let (now, old) = written_file(cx, path, (Some(*former), *after), *appended)?;
+            let (bytes, base) = (old.unwrap_or_default(), Base::Revision(Revision::of(&now)));
             let target = cx.workspace.writable(path)?;
-            let guard = WriteGuard::acquire_within(&cx.workspace, target, Base::Revision(*after), &cx.wait_limit())
+            let guard = WriteGuard::acquire_within(&cx.workspace, target, base, &cx.wait_limit())
                 .map_err(|error| not_as_left(path, error))?;
-            commit::commit_file(cx, guard.with_mode(former.mode), "undo", undoable, &bytes, approval)??;
+            let guard = guard.with_mode(former.mode);
+            let guard = if appended.is_some() { guard.staying() } else { guard };
+            commit::commit_file(cx, guard, "undo", undoable, &bytes, approval)??;
             Ok(())
         }
-        Effect::Wrote { path, before: None, after } => {
+        Effect::Wrote { path, before: None, after, .. } => {
             let entry = cx.workspace.writable_entry(path)?;
             let guard = TreeGuard::acquire_within(&cx.workspace, &[&entry], cx.wait_limit())?;
             // Again under the lock: another call may have written it since the plan.
@@ -258,6 +260,23 @@ fn move_back(
     let mark = mark.unwrap_or_else(|| tree.content_mark());
     let moved = commit::move_tree(cx, ("undo", undoable), &guard, (&new, &tree, &old), mark, approval);
     moved.map(drop).map_err(|error| not_created(from, error))
+}
+
+/// The bytes of a file that was written, and those that it goes back to: what it was, or all but what was appended.
+fn written_file(
+    cx: &CallContext,
+    path: &WorkspacePath,
+    (before, after): (Option<FileState>, Revision),
+    appended: Option<AppendedPart>,
+) -> Result<(Vec<u8>, Option<Vec<u8>>), ToolError> {
+    if let Some(part) = appended
+        && let Ok(now) = cx.workspace.read(path, cx.settings.max_file_size)
+        && let Some(without) = cx.session.history.without(&now.bytes, part)
+    {
+        return Ok((now.bytes, Some(without)));
+    }
+    let now = unchanged_file(cx, path, after)?;
+    Ok((now, before.map(|former| kept_content(cx, path, former.revision)).transpose()?))
 }
 
 /// The file's bytes, if it is what the change left.

@@ -259,7 +259,8 @@ fn effects(workspace: &Workspace, records: &[&JournalRecord]) -> Vec<Effect> {
         let directory = EntryState::Directory { mode: record.mode.unwrap_or(0) };
         match (record.kind, record.new_revision(), &record.target) {
             (RecordKind::File, Some(after), _) => {
-                Some(Effect::Wrote { path: path.clone(), before: former(record), after })
+                let appended = record.appended_part();
+                Some(Effect::Wrote { path: path.clone(), before: former(record), after, appended })
             }
             (RecordKind::File, None, _) if has_moves && is_moved_to(&path) => None,
             (RecordKind::File, None, _) => former(record).map(|former| gone(EntryState::File(former))),

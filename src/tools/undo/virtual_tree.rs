@@ -9,11 +9,16 @@ use std::{
     path::Path,
 };
 
-use confined_fs::{EntryState, FileKind, FileState, Node, Purpose, Revision, Stat, Tree, WorkspacePath, WritablePath};
+use confined_fs::{
+    EntryState, FileKind, FileState, HashedBytes, Node, Purpose, Revision, Stat, Tree, WorkspacePath, WritablePath,
+};
 
-use crate::tools::{
-    CallContext,
-    commit::{self, ChangedPart},
+use crate::{
+    session::history::AppendedPart,
+    tools::{
+        CallContext,
+        commit::{self, ChangedPart},
+    },
 };
 
 /// The entry that would be at a path.
@@ -410,6 +415,20 @@ impl DiskOfCall<'_> {
         };
         // What cannot be read is not known to be what the change left, and so is left alone.
         self.kind(path) == Some(FileKind::File) && hashed().unwrap_or(false)
+    }
+
+    /// The revision of a file without what an append has put into it, which is kept from now on.
+    pub(super) fn without(self, file: VirtualNode, part: AppendedPart) -> Option<Revision> {
+        let history = &self.0.session.history;
+        let now = match file {
+            VirtualNode::OnDisk(path) => self.0.workspace.read(&path, self.0.settings.max_file_size).ok()?.bytes,
+            VirtualNode::Kept(former) => history.content(former.revision)?,
+            _ => return None,
+        };
+        let without = history.without(&now, part)?;
+        let content = HashedBytes::of(&without);
+        let _ = history.keep_content(content, None);
+        Some(content.revision())
     }
 
     /// Whether a content is still kept.

@@ -35,6 +35,8 @@ pub(super) fn line_count(text: &str) -> usize {
 pub(super) struct Appended {
     pub(super) bytes: usize,
     pub(super) lines: usize,
+    /// Whether it continues a state that the call names: nothing may come between.
+    pub(super) continues: bool,
 }
 
 impl NewContent {
@@ -253,7 +255,8 @@ pub(super) fn appended(
     // An empty file is in no encoding yet: it gets the one that was asked for, with its mark.
     if now.is_empty() && wanted.is_some() {
         let new = created(content, wanted)?;
-        let appended = Some(Appended { bytes: new.bytes.len(), lines: text_file::lines(content).count() });
+        let appended =
+            Some(Appended { bytes: new.bytes.len(), lines: text_file::lines(content).count(), continues: false });
         let old = Document::decode(now, None).ok();
         return Ok(NewContent { old, appended, ..new });
     }
@@ -293,7 +296,7 @@ pub(super) fn appended(
         )),
         _ => {}
     }
-    let appended = Some(Appended { bytes: tail.len(), lines: text_file::lines(content).count() });
+    let appended = Some(Appended { bytes: tail.len(), lines: text_file::lines(content).count(), continues: false });
     Ok(NewContent { old: Some(old), old_bytes, appended, notes, ..NewContent::of(bytes, encoding) })
 }
 

@@ -126,11 +126,10 @@ impl WriteRequest {
 
     /// The new content on the file as it is now; writes nothing.
     pub(super) fn plan_content(&self, cx: &CallContext) -> Result<NewContent, ToolError> {
-        let known = if self.mode == Mode::Append { StartFrom::Grown } else { StartFrom::LastSeen };
-        let planned = self.plan_on(cx, |now| {
-            // A caller that names the rev knows what is there.
-            let expected = self.expected.or_else(|| self.at.as_ref()?.rev_of(&now));
-            read_before_write::check(cx, &self.path, &self.target, now, expected, known)
+        let planned = self.plan_on(cx, |now| match self.mode {
+            // It neither needs nor touches what is there.
+            Mode::Append if self.expected.is_none() => Ok(now),
+            _ => read_before_write::check(cx, &self.path, &self.target, now, self.expected, StartFrom::LastSeen),
         })?;
         if let (Mode::Overwrite, None, Base::Revision(revision), Some(now)) =
             (self.mode, self.expected, planned.base, planned.old.as_ref())
@@ -175,7 +174,9 @@ impl WriteRequest {
             Mode::Append => appended(path, now.bytes, now.revision, &self.content, self.encoding)?,
             Mode::Overwrite | Mode::Create => replaced(&self.path, now, &self.content, self.encoding)?,
         };
-        self.within(cx, base, planned)
+        let continues = self.at.is_some();
+        let appended = planned.appended.map(|appended| Appended { continues, ..appended });
+        self.within(cx, base, NewContent { appended, ..planned })
     }
 
     fn created(&self, cx: &CallContext) -> Result<NewContent, ToolError> {

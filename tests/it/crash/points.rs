@@ -2,6 +2,8 @@
 
 use std::{
     fmt::Display,
+    os::unix::process::CommandExt as _,
+    process::Command,
     sync::{
         Mutex,
         atomic::{AtomicU64, Ordering},
@@ -9,12 +11,13 @@ use std::{
     thread,
 };
 
+use rustix::process::geteuid;
 use serde_json::{Value, json};
 
 use crate::{process::Process, program::program};
 
 use super::{
-    scenario::{Scenario, World},
+    scenario::{SOMEBODY, Scenario, World},
     snapshot::Snapshot,
 };
 
@@ -30,6 +33,13 @@ pub(super) struct Victim {
 impl Victim {
     pub(super) fn start(scenario: &Scenario, world: &World, fault: Option<&str>) -> Self {
         let mut command = program(&world.root());
+        if let Some(folder) = &scenario.as_user {
+            command = Command::new(folder.path().join("program"));
+            command.current_dir(world.root()).env_clear();
+            if geteuid().is_root() {
+                command.uid(SOMEBODY).gid(SOMEBODY);
+            }
+        }
         command.arg("--state-dir").arg(world.state()).args(scenario.options).arg(".");
         if let Some(fault) = fault {
             command.env("_ROOTBOUND_FAULT", fault);
@@ -78,7 +88,7 @@ pub(super) struct States {
 
 impl States {
     pub(super) fn of(scenario: &Scenario) -> Self {
-        let world = World::new();
+        let world = World::of(scenario);
         let mut trees = vec![Snapshot::of(&world.root())];
         let mut server = Victim::start(scenario, &world, Some("trace"));
         for call in &scenario.calls {
@@ -156,7 +166,7 @@ pub(super) fn met(log: &str) -> Option<&str> {
 
 /// The server ends at a call, and another one is started. Whether the fault was met.
 pub(super) fn ends_at(scenario: &Scenario, states: &States, fault: &str) -> Result<bool, String> {
-    let world = World::new();
+    let world = World::of(scenario);
     let mut server = Victim::start(scenario, &world, Some(fault));
     let answered = scenario.calls.iter().take_while(|call| server.call(call).is_some()).count();
     let log = server.end();
@@ -168,7 +178,7 @@ pub(super) fn ends_at(scenario: &Scenario, states: &States, fault: &str) -> Resu
 
 /// As [`ends_at`], and the next server ends at call `second` of its own. Whether that one met its fault.
 pub(super) fn ends_twice(scenario: &Scenario, states: &States, fault: &str, second: u64) -> Result<bool, String> {
-    let world = World::new();
+    let world = World::of(scenario);
     let mut server = Victim::start(scenario, &world, Some(fault));
     let answered = scenario.calls.iter().take_while(|call| server.call(call).is_some()).count();
     server.end();
@@ -196,7 +206,7 @@ fn starts_again(scenario: &Scenario, world: &World) {
 /// change is made. What failed is sent again. Whether the fault was met.
 pub(super) fn fails_at(scenario: &Scenario, states: &States, fault: &str) -> Result<bool, String> {
     const TRIES: usize = 4;
-    let world = World::new();
+    let world = World::of(scenario);
     let mut server = Victim::start(scenario, &world, Some(fault));
     let mut done = 0;
     let mut last = String::new();
@@ -228,4 +238,25 @@ pub(super) fn fails_at(scenario: &Scenario, states: &States, fault: &str) -> Res
     starts_again(scenario, &world);
     states.check(scenario, &world, done, false, &format_args!("{fault} at {point}; {last}"))?;
     Ok(true)
+}
+
+/// The server ends at a call, or its calls fail, while it appends: what is there is what was, and then a beginning of what
+/// is appended, which the answer counts. Whether the fault was met.
+pub(super) fn appends_at(scenario: &Scenario, fault: &str) -> Result<bool, String> {
+    const BEFORE: &str = "one\ntwo of b.txt\nthree\n";
+    const TAIL: &str = "more lines\n";
+    let world = World::of(scenario);
+    let mut server = Victim::start(scenario, &world, Some(fault));
+    let answer = server.call(&("write", json!({ "path": "b.txt", "mode": "append", "content": TAIL })));
+    let log = server.end();
+    let now = std::fs::read_to_string(world.root().join("b.txt")).expect("a file");
+    let there = now.strip_prefix(BEFORE).filter(|there| TAIL.starts_with(there));
+    let there = there.ok_or_else(|| format!("{fault}: {now:?}, {answer:?}"))?;
+    let is_right = match &answer {
+        None => true,
+        Some((true, _)) => there == TAIL,
+        Some((false, text)) if there.is_empty() => !text.contains("are at its end"),
+        Some((false, text)) => text.contains(&format!("the first {} bytes of what was to be appended", there.len())),
+    };
+    if is_right { Ok(met(&log).is_some()) } else { Err(format!("{fault}: {there:?} was added: {answer:?}")) }
 }

@@ -4,8 +4,10 @@ use std::{
     fs,
     os::unix::fs::{PermissionsExt as _, symlink},
     path::PathBuf,
+    process::Command,
 };
 
+use rustix::process::geteuid;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -41,7 +43,12 @@ pub(super) struct Scenario {
     pub(super) calls: Vec<(&'static str, Value)>,
     /// Whether a server that is killed may leave a temporary file or an empty directory, for a later one to sweep.
     pub(super) may_leave: bool,
+    /// A copy of the program that an ordinary user may run, who serves a tree with a directory where no file can be made.
+    pub(super) as_user: Option<TempDir>,
 }
+
+/// The user of such a server, if root runs the tests.
+pub(super) const SOMEBODY: u32 = 65534;
 
 /// A tree and a state folder.
 pub(super) struct World {
@@ -50,7 +57,7 @@ pub(super) struct World {
 
 impl World {
     /// With files of all rights, a link, an empty directory.
-    pub(super) fn new() -> Self {
+    pub(super) fn of(scenario: &Scenario) -> Self {
         let world = Self { folder: memory_folder() };
         let at = |name: &str| world.root().join(name);
         for name in ["", "dir", "dir/sub", "empty", "tree", "tree/inner"] {
@@ -72,6 +79,20 @@ impl World {
             fs::File::open(at(name)).and_then(|file| file.set_modified(untouched())).expect("a time");
         }
         symlink("../a.txt", at("dir/link")).expect("a link");
+        if scenario.as_user.is_some() {
+            fs::create_dir(at("ro")).expect("a folder");
+            // As if it was written already: a time does not come back.
+            fs::write(at("ro/f.txt"), "one\ntwo\nthree\n").expect("a file");
+            fs::create_dir(world.state()).expect("a folder");
+            if geteuid().is_root() {
+                let own = Command::new("chown")
+                    .args(["-hR", &format!("{SOMEBODY}:{SOMEBODY}")])
+                    .arg(world.folder.path())
+                    .status();
+                assert!(own.expect("chown starts").success());
+            }
+            fs::set_permissions(at("ro"), fs::Permissions::from_mode(0o555)).expect("rights");
+        }
         world
     }
 
@@ -84,13 +105,25 @@ impl World {
     }
 }
 
+impl Drop for World {
+    fn drop(&mut self) {
+        let _ = fs::set_permissions(self.root().join("ro"), fs::Permissions::from_mode(0o755));
+    }
+}
+
 fn edit(path: &str) -> (&'static str, Value) {
     ("edit", json!({ "path": path, "old_string": "one\n", "new_string": "edited\nwith more lines\n" }))
 }
 
 impl Scenario {
     fn single_file_calls(name: &'static str, calls: Vec<(&'static str, Value)>) -> Self {
-        Self { name, options: &["--allow", "manage", "--read-before-write", "off"], calls, may_leave: true }
+        Self {
+            name,
+            options: &["--allow", "manage", "--read-before-write", "off"],
+            calls,
+            may_leave: true,
+            as_user: None,
+        }
     }
 
     /// Changes of five files in one call, each with its undo.
@@ -100,6 +133,7 @@ impl Scenario {
             options: &["--allow", "manage", "--allow", "patch", "--read-before-write", "off"],
             calls,
             may_leave: false,
+            as_user: None,
         };
         let change = |path: &str| json!({ "path": path, "old_string": "one\n", "new_string": "edited\nwith more\n" });
         let five: Vec<Value> = ["a.txt", "b.txt", "run.sh", "dir/c.txt", "dir/sub/d.txt"].map(change).into();
@@ -118,6 +152,39 @@ impl Scenario {
         ]
     }
 
+    pub(super) fn appends() -> Self {
+        Self::single_file_calls("append", Vec::new())
+    }
+
+    /// Files that are written in place, one and with others: longer, shorter, and back.
+    pub(super) fn in_place() -> Vec<Self> {
+        let scenario = |name, calls| {
+            let folder = memory_folder();
+            let program = folder.path().join("program");
+            // Another process copies it: see `rights.rs`.
+            let copied = Command::new("cp").arg(env!("CARGO_BIN_EXE_rootbound")).arg(&program).status();
+            assert!(copied.expect("cp starts").success());
+            fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).expect("rights");
+            Self {
+                name,
+                options: &["--allow", "manage", "--read-before-write", "off"],
+                calls,
+                may_leave: false,
+                as_user: Some(folder),
+            }
+        };
+        let undo = || ("undo", json!({}));
+        let shorter = json!({ "path": "ro/f.txt", "old_string": "one\ntwo\n", "new_string": "1" });
+        let two = json!([
+            { "path": "ro/f.txt", "old_string": "one\n", "new_string": "edited\nwith more\n" },
+            { "path": "a.txt", "old_string": "one\n", "new_string": "edited\nwith more\n" },
+        ]);
+        vec![
+            scenario("one file in place, undo", vec![edit("ro/f.txt"), undo(), ("edit", shorter), undo()]),
+            scenario("two files, one in place, undo", vec![("edit", json!({ "edits": two })), undo()]),
+        ]
+    }
+
     /// Every change of one entry, and its undo.
     pub(super) fn of_one_entry() -> Vec<Self> {
         let undo = || ("undo", json!({}));
@@ -127,7 +194,7 @@ impl Scenario {
                 vec![
                     ("write", json!({ "path": "a.txt", "content": "new\n" })),
                     ("write", json!({ "path": "new.txt", "content": "new\n" })),
-                    ("write", json!({ "path": "b.txt", "mode": "append", "content": "more\n" })),
+                    ("write", json!({ "path": "b.txt", "content": "more\n" })),
                     edit("run.sh"),
                     undo(),
                     undo(),

@@ -11,8 +11,8 @@ use super::{Source, crates, none, root, sources};
 /// Ceilings of the product lines of each crate: lines of code without tests, blanks and comments. Each commit that removes
 /// lines lowers them to the next multiple of 20; one that raises a ceiling says what it is paid for with.
 const MAX_LINES: &[(&str, usize)] = &[
-    ("crates/beneath", 1_440),
-    ("crates/confined-fs", 11_880),
+    ("crates/beneath", 1_540),
+    ("crates/confined-fs", 12_300),
     ("crates/image-view", 960),
     ("crates/lsp-check", 1_580),
     ("crates/office-text", 2_920),
@@ -23,7 +23,7 @@ const MAX_LINES: &[(&str, usize)] = &[
     ("crates/text-edit", 6_080),
     ("crates/text-file", 1_360),
     ("crates/tree-search", 7_620),
-    ("src", 30_880),
+    ("src", 31_020),
 ];
 
 /// Modules that a folder may have; a file and the folder of its name count once.

@@ -199,6 +199,11 @@ impl OwnIntent {
         Ok(bytes)
     }
 
+    /// The folder, for the contents of files that are written in place.
+    pub(super) fn folder(&self) -> io::Result<Dir> {
+        self.folder.try_clone()
+    }
+
     /// Notes on the disk that the transaction is at another stage.
     ///
     /// # Errors
@@ -254,6 +259,11 @@ pub(crate) struct Intents {
 }
 
 impl Intents {
+    /// Whether a change outlives a kill.
+    pub(crate) fn are_kept(&self) -> bool {
+        self.folder.get().is_some()
+    }
+
     /// Adds a sentence for the next answer.
     pub(super) fn note(&self, note: String) {
         let mut notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);

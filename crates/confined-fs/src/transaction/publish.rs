@@ -7,10 +7,11 @@ use std::{ffi::OsStr, fs::File, io};
 
 use beneath::{FileKind, OpenFor, Stat};
 
+use super::in_place;
 use super::steps::{NewFile, Place, Step, StepAction, Steps, last_name};
 use crate::limits::IfThere as _;
 use crate::tree::copy_to_move;
-use crate::write::{Exchanged, Temporary, fill, is_unchanged, keep_aside, not_named, swap_if};
+use crate::write::{Exchanged, NewPlace, Replacement, is_unchanged, keep_aside, not_named, not_replaced, swap_if};
 use crate::{AccessError, AccessErrorKind, AtPath as _, Dir, EntryState, Revision, WaitLimit, WorkspacePath};
 
 /// Makes all steps in their order, the new names of moved entries last.
@@ -29,6 +30,9 @@ pub(super) fn publish(steps: &Steps<'_>) -> Result<(), AccessError> {
             (StepAction::Remove { was: EntryState::Link(target) }, _) => unlink(&at, path, target)?,
             (StepAction::Remove { was }, Some(seen)) => set_aside(steps, &at, path, was, seen, true)?,
             (StepAction::Move { was, .. }, Some(seen)) => set_aside(steps, &at, path, was, seen, false)?,
+            (StepAction::Replace { old, .. }, Some(seen)) if in_place::is_kept(steps, index) => {
+                in_place::write(steps, index, &at, (*old, seen))?;
+            }
             (StepAction::Replace { old, .. }, Some(seen)) => replace(&at, path, *old, seen)?,
             (StepAction::Create { .. }, _) => {
                 at.dir.rename_new(&at.new, at.name).map_err(|error| not_named(error, path))?;
@@ -106,7 +110,7 @@ fn replace(
             // A second name where there are hard links, so that the file is never missing; else its only one.
             let second = dir.add_name(name, aside).is_ok();
             if !second {
-                dir.rename_new(name, aside).at(path)?;
+                dir.rename_new(name, aside).map_err(|error| not_replaced(error, path, seen))?;
             }
             if !is_unchanged(dir, aside, seen, old).at(path)? {
                 // Without the base there is nothing to roll back here.
@@ -117,9 +121,10 @@ fn replace(
                 }
                 return Err(stale());
             }
-            if second { dir.move_over(new, dir, name).at(path) } else { dir.rename_new(new, name).at(path) }
+            let renamed = if second { dir.move_over(new, dir, name) } else { dir.rename_new(new, name) };
+            renamed.map_err(|error| not_replaced(error, path, seen))
         }
-        Err(error) => Err(AccessError::from_io(error, path)),
+        Err(error) => Err(not_replaced(error, path, seen)),
     }
 }
 
@@ -153,17 +158,22 @@ pub(super) fn prepare(steps: &Steps<'_>, wait_limit: &WaitLimit) -> Result<(), A
         let at = steps.place(index).at(path)?;
         let (dir, name) = (&at.dir, if is_new && steps.is_in_new(path) { at.name } else { &at.new });
         match (&step.action, &step.file) {
+            (StepAction::Replace { old, .. }, Some(NewFile::InPlace(content, _))) => {
+                in_place::keep(steps, index, &at, (*old, &**content), "programs may have it open")?;
+            }
+            (StepAction::Replace { old, .. }, Some(NewFile::Content { content, mode, .. })) => {
+                // Not kept open since the check: a change of many files has more of them than may be open.
+                let seen = step.seen.as_ref().ok_or_else(|| AccessError::new(AccessErrorKind::Stale, path))?;
+                let (file, stat) = unchanged(&at, path, seen, *mode)?;
+                match (NewPlace { dir, named: Some(name), path }).replacement(content, (&file, &stat))? {
+                    Replacement::File(temporary) => temporary.keep(),
+                    Replacement::InPlace(why) => in_place::keep(steps, index, &at, (*old, &**content), why)?,
+                }
+            }
             (_, Some(NewFile::Content { content, mode, like })) => {
                 let like = like.as_ref().map(open).transpose()?;
-                let old = match &step.seen {
-                    // Not kept open since the check: a change of many files has more of them than may be open.
-                    Some(seen) => Some(unchanged(&at, path, seen, *mode)?),
-                    None => like,
-                };
-                let stat = old.as_ref().map(|(_, stat)| stat);
-                let mut temporary = Temporary::create_named(dir, name, stat, mode.is_some()).at(path)?;
-                fill(&mut temporary, content, old.as_ref().map(|(file, stat)| (file, stat)), *mode).at(path)?;
-                temporary.keep();
+                let like = like.as_ref().map(|(file, stat)| (file, stat));
+                NewPlace { dir, named: Some(name), path }.filled(content, like, *mode)?.keep();
             }
             (StepAction::Create { is: EntryState::File(file) }, Some(NewFile::MovedFrom { from, seen })) => {
                 let copied = copy_to_move(from, seen, dir, name, wait_limit)?;

@@ -12,7 +12,7 @@ use std::{path::PathBuf, thread};
 use super::intent::{self, Unusable};
 use super::intent_folder::{FoundIntent, IntentFolder, OwnIntent, Stage};
 use super::roll_back::{self, UnrestoredEntry};
-use super::{io_error, publish, steps::Steps};
+use super::{commit::io_error, publish, steps::Steps};
 use crate::{
     AccessError, AccessErrorKind, Location, Shared, StateDir, WaitLimit, Workspace, WorkspacePath, WritablePath,
     write::EntryLocks,
@@ -140,7 +140,7 @@ fn recover_one(
         // Nothing is done before the intent is whole.
         return own.remove();
     }
-    let steps = match intent::read(&own.read()?, own.id, shared.roots.list()) {
+    let mut steps = match intent::read(&own.read()?, own.id, shared.roots.list()) {
         Ok(steps) if all_allowed(shared, &steps) => steps,
         Ok(_) | Err(Unusable::Foreign) => {
             tracing::info!("a transaction is left to a process that serves its directories and may change them");
@@ -164,6 +164,7 @@ fn recover_one(
         Err(AccessErrorKind::Stopped) => return Ok(()),
         Err(kind) => return Err(std::io::Error::other(format!("its files cannot be locked: {kind:?}"))),
     };
+    steps.journal = Some(own.folder()?);
     match own.stage {
         Stage::Done => complete(shared, own, &steps),
         Stage::Begun => remove_prepared(own, &steps),

@@ -9,6 +9,7 @@ use std::{ffi::OsStr, fmt, io};
 
 use beneath::{FileKind, OpenFor};
 
+use super::in_place;
 use super::steps::{Place, Step, StepAction, Steps, last_name};
 use crate::write::{Exchanged, keep_aside, swap_if};
 use crate::{Dir, EntryState, WorkspacePath, directory_stack::remove_all, limits::IfThere as _};
@@ -79,6 +80,10 @@ fn revert(steps: &Steps<'_>, index: usize, step: &Step<'_>) -> Undone {
     match &step.action {
         StepAction::Create { is: EntryState::Directory { .. } } => revert_create_directory(steps, &at, step),
         StepAction::Create { is } => revert_create(&at, is),
+        StepAction::Replace { old, new } if in_place::is_kept(steps, index) => {
+            let is_back = in_place::restore(steps, &at, (*old, *new))?;
+            Ok((!is_back).then_some(Unreverted::ChangedSince))
+        }
         StepAction::Replace { old, new } => revert_replace(&at, &EntryState::from(*old), &EntryState::from(*new)),
         StepAction::Remove { was: EntryState::Link(target) } => restore_link(&at, target),
         StepAction::Remove { was } | StepAction::Move { was, .. } => restore_removed(&at, was),
@@ -304,6 +309,7 @@ pub(super) fn remove_new(steps: &Steps<'_>) -> io::Result<()> {
         if !is_own || steps.is_in_new(&step.path) {
             continue;
         }
+        in_place::forget(steps, index)?;
         let Some(Place { dir, new, .. }) = there(steps.place(index))? else { continue };
         if exists(&dir, &new)? {
             remove_all(&dir, &new)?;
@@ -327,6 +333,9 @@ pub(super) fn remove_old(steps: &Steps<'_>, is_known: bool) -> RolledBack {
             continue;
         }
         let removed = there(steps.place(index)).and_then(|at| {
+            if is_replaced {
+                in_place::forget(steps, index)?;
+            }
             let Some(at) = at else { return Ok(None) };
             // What was exchanged has the reserved name of the new one.
             let exchanged = if is_replaced { remove_one_old(&at, &at.new, &was, is_known)? } else { None };

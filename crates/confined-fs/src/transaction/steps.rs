@@ -23,6 +23,8 @@ pub(super) struct Steps<'n> {
     going: HashMap<(usize, PathBuf), OsString>,
     /// The outermost new directories, and the reserved names that they are made under.
     coming: HashMap<(usize, PathBuf), OsString>,
+    /// The folder of their intent, for the contents of files that are written in place.
+    pub(super) journal: Option<Dir>,
 }
 
 /// Where one step is made: the directory that holds its entry, and the names that the entry has in it at some moment.
@@ -41,7 +43,7 @@ impl<'n> Steps<'n> {
     pub(super) fn new(id: u64, mut list: Vec<Step<'n>>) -> Self {
         // Stable, and an intent has the steps in this order: recovery gets the same indices, and so the same names.
         list.sort_by_key(order);
-        let mut steps = Self { id, list, going: HashMap::new(), coming: HashMap::new() };
+        let mut steps = Self { id, list, going: HashMap::new(), coming: HashMap::new(), journal: None };
         for index in 0..steps.list.len() {
             let Step { path, action, .. } = &steps.list[index];
             match action {
@@ -73,11 +75,11 @@ impl<'n> Steps<'n> {
         })
     }
 
-    fn new_name(&self, index: usize) -> OsString {
+    pub(super) fn new_name(&self, index: usize) -> OsString {
         transaction_name(self.id, 2 * index)
     }
 
-    fn old_name(&self, index: usize) -> OsString {
+    pub(super) fn old_name(&self, index: usize) -> OsString {
         transaction_name(self.id, 2 * index + 1)
     }
 
@@ -172,6 +174,8 @@ pub(super) enum NewFile<'n> {
     /// A content, with the permission bits of a new file, none for those of the umask, or else the attributes of the file
     /// `like`. A replaced one keeps no more than these bits.
     Content { content: Arc<NewContent<'n>>, mode: Option<u32>, like: Option<WorkspacePath> },
+    /// The content of a file that is written itself, and the most permission bits that it keeps.
+    InPlace(Arc<NewContent<'n>>, Option<u32>),
     /// The file of another file system that it takes the place of.
     MovedFrom { from: WorkspacePath, seen: Stat },
 }

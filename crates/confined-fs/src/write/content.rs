@@ -2,7 +2,11 @@
 
 use std::sync::OnceLock;
 use std::time::{Duration, SystemTime};
-use std::{ffi::OsStr, fs::File, io};
+use std::{
+    ffi::OsStr,
+    fs::File,
+    io::{self, Read as _},
+};
 
 use beneath::{FileKind, Stat, read_some};
 
@@ -90,6 +94,8 @@ impl<'b> HashedBytes<'b> {
 pub(super) enum ExpectedContent<'b> {
     Revision(Revision),
     Bytes(HashedBytes<'b>),
+    /// These, with whatever another program has appended since.
+    Beginning(HashedBytes<'b>),
 }
 
 impl Base {
@@ -106,7 +112,7 @@ impl ExpectedContent<'_> {
     pub(super) fn revision(self) -> Revision {
         match self {
             Self::Revision(revision) => revision,
-            Self::Bytes(content) => content.revision,
+            Self::Bytes(content) | Self::Beginning(content) => content.revision,
         }
     }
 
@@ -115,6 +121,7 @@ impl ExpectedContent<'_> {
         match self {
             Self::Revision(revision) => Ok(Revision::of_reader(&mut file)? == revision),
             Self::Bytes(content) => holds(&mut file, content.bytes),
+            Self::Beginning(content) => holds(&mut file.take(content.bytes.len() as u64), content.bytes),
         }
     }
 }
@@ -152,6 +159,7 @@ pub(super) fn has_content(dir: &Dir, name: &OsStr, seen: &Stat, content: Expecte
 // The new content of a file.
 
 /// The bytes that a commit writes.
+#[derive(Clone)]
 pub struct NewContent<'n> {
     bytes: &'n [u8],
     /// Of `bytes`, once it was asked for.

@@ -1,20 +1,21 @@
 //! Replacing one file, whole: its lock, the check of what is there, and the commit.
 
-use std::io::{self, Seek as _};
-use std::{cell::RefCell, convert::Infallible, ffi::OsStr, fs::File, sync::Arc, thread};
+use std::io::{self, Read as _, Seek as _};
+use std::{cell::RefCell, convert::Infallible, ffi::OsStr, fs::File, sync::Arc};
 
-use beneath::Stat;
+use beneath::{OpenFor, Stat};
 
 use super::content::{ExpectedContent, has_content};
 use super::new_directories::new_holder;
 use super::writable_path::not_named;
-use super::{Approval, Base, EntryLocks, HashedBytes, NewContent, NewDirectory, Temporary, WaitLimit, WritablePath};
+use super::{
+    Approval, Base, EntryLocks, HashedBytes, NewContent, NewDirectory, NewPlace, Replacement, Temporary, WaitLimit,
+    WritablePath, entry_in_parent, may_be_in_place, may_write, not_replaced,
+};
 use crate::limits::IfThere as _;
 use crate::open::regular;
+use crate::transaction::commit_in_place;
 use crate::{AccessError, AccessErrorKind, AtPath as _, Dir, Revision, Shared, Workspace, WorkspacePath};
-
-/// Bytes of new content from which on it is hashed beside its way to the disk: 1 MB takes 0.45 ms, a thread 0.03.
-const HASHED_ASIDE: usize = 256 << 10;
 
 /// A file that was replaced or made.
 #[derive(Debug)]
@@ -27,6 +28,23 @@ pub struct Committed {
     pub path: WorkspacePath,
     /// Directories that were made for it, the outermost first.
     pub made: Vec<NewDirectory>,
+    /// Its other names, which keep the former content, as another file has its name now.
+    pub other_names: u64,
+    /// What was appended.
+    pub appended: Option<AppendedBytes>,
+}
+
+/// The bytes that an append has put into a file.
+#[derive(Debug)]
+pub struct AppendedBytes {
+    /// Where they begin.
+    pub at: u64,
+    /// How many there are.
+    pub count: usize,
+    /// Why these are not all.
+    pub error: Option<AccessError>,
+    /// The whole content, where another program has appended at the same time.
+    pub now: Option<Vec<u8>>,
 }
 
 /// One file that only the holder changes, as far as this program's processes go; what it holds has yet to
@@ -72,6 +90,20 @@ impl FileLock {
         self.checked(Some(ExpectedContent::Bytes(now)))
     }
 
+    /// The right to append `tail` to a file that begins with `known`, and holds no more where that `is_all`. Where the file
+    /// has other names, or this system has no such append, the right to replace it, as [`Self::guard_over`].
+    pub fn guard_to_append<'b>(
+        &self,
+        known: HashedBytes<'b>,
+        is_all: bool,
+        tail: &'b [u8],
+    ) -> Result<WriteGuard<'b>, AccessError> {
+        let known_now = if is_all { ExpectedContent::Bytes(known) } else { ExpectedContent::Beginning(known) };
+        let guard = self.checked(Some(known_now))?;
+        let guard = if guard.is_alone() { guard } else { self.guard_over(known)? };
+        Ok(WriteGuard { tail: Some(tail), ..guard })
+    }
+
     /// Looks at what is there, under the lock.
     fn checked<'b>(&self, base: Option<ExpectedContent<'b>>) -> Result<WriteGuard<'b>, AccessError> {
         let (path, asked) = (self.path.path(), self.path.asked());
@@ -85,6 +117,10 @@ impl FileLock {
         if stat.is_marked_read_only() {
             return Err(AccessError::new(AccessErrorKind::MarkedReadOnly, asked));
         }
+        if let Some((parent, name)) = path.parent().zip(path.file_name()) {
+            let dir = parent.root().dir.dir_beneath(parent.relative(), OpenFor::Traverse).at(asked)?;
+            may_write(&dir, name, &stat, asked)?;
+        }
         if !expected.is_in(&file).at(asked)? {
             return Err(stale());
         }
@@ -93,7 +129,7 @@ impl FileLock {
 
     fn guard_over_old<'b>(&self, old: Option<(File, Stat, ExpectedContent<'b>)>) -> WriteGuard<'b> {
         let (shared, locks) = (Arc::clone(&self.shared), Arc::clone(&self.held));
-        WriteGuard { shared, path: self.path.clone(), old, mode: None, locks }
+        WriteGuard { shared, path: self.path.clone(), old, mode: None, stays: false, tail: None, locks }
     }
 }
 
@@ -105,6 +141,10 @@ pub struct WriteGuard<'b> {
     old: Option<(File, Stat, ExpectedContent<'b>)>,
     /// Permission bits of a new file, none for what the umask gives; the most that a replaced one keeps.
     mode: Option<u32>,
+    /// Whether the file stays the one that programs have open, if it can.
+    stays: bool,
+    /// What is appended to the file itself.
+    tail: Option<&'b [u8]>,
     locks: Arc<EntryLocks>,
 }
 
@@ -120,6 +160,8 @@ pub struct PreviousFile<'g> {
     pub revision: Revision,
     /// The content itself, where the guard was given it and found the file to hold it.
     pub known: Option<HashedBytes<'g>>,
+    /// How many other names it has.
+    pub other_names: u64,
 }
 
 impl WriteGuard<'static> {
@@ -140,7 +182,17 @@ impl WriteGuard<'static> {
     }
 }
 
-impl WriteGuard<'_> {
+impl<'b> WriteGuard<'b> {
+    /// What a commit appends.
+    pub fn tail(&self) -> Option<&'b [u8]> {
+        self.tail
+    }
+
+    /// Whether the file itself may be changed, as it has no other name.
+    fn is_alone(&self) -> bool {
+        Dir::CHANGES_FILES && self.old.as_ref().is_some_and(|(_, stat, _)| stat.links() == 1)
+    }
+
     /// Closes the file to be replaced, for a transaction of more files than may be open. Returns how it was when it was
     /// checked, and the permission bits of a new file.
     pub(crate) fn into_checked(self) -> (Option<(Stat, Revision)>, Option<u32>) {
@@ -159,7 +211,7 @@ impl WriteGuard<'_> {
         file.rewind().ok()?;
         let known = match *checked {
             ExpectedContent::Revision(_) => None,
-            ExpectedContent::Bytes(content) => Some(content),
+            ExpectedContent::Bytes(content) | ExpectedContent::Beginning(content) => Some(content),
         };
         Some(PreviousFile {
             content: file,
@@ -167,6 +219,7 @@ impl WriteGuard<'_> {
             mode: self.path.path().mode_made_anew(stat, None),
             revision: checked.revision(),
             known,
+            other_names: stat.links().saturating_sub(1),
         })
     }
 
@@ -175,6 +228,13 @@ impl WriteGuard<'_> {
     #[must_use]
     pub fn with_mode(mut self, mode: u32) -> Self {
         self.mode = Some(mode).filter(|mode| *mode != 0);
+        self
+    }
+
+    /// The file is written in place, where that is safe, as programs may have it open.
+    #[must_use]
+    pub fn staying(mut self) -> Self {
+        self.stays = true;
         self
     }
 
@@ -192,7 +252,7 @@ impl WriteGuard<'_> {
     /// of the new content is remembered before another call or process looks.
     ///
     /// # Errors
-    /// Those of `before`; what the commit itself fails with is inside.
+    /// Those of `before`; what the commit itself fails with is inside. Of an append a part that was written stays.
     pub fn commit_noting<E>(
         mut self,
         content: &NewContent<'_>,
@@ -204,44 +264,112 @@ impl WriteGuard<'_> {
         if path.path().is_root() {
             return Ok(Err(AccessError::new(AccessErrorKind::IsDirectory, path.asked())));
         }
+        if let Some(tail) = self.tail.filter(|_| self.is_alone()) {
+            // So that programs that have it open lose nothing.
+            let file = match self.open_to_append() {
+                Ok(file) => file,
+                Err(error) => return Ok(Err(error)),
+            };
+            before(self.previous())?;
+            return Ok(self.append(&file, tail, content).inspect(note));
+        }
         // Asks for the rights again: a guard may be old by now, and a nested root may be there.
         let (dir, name, new) = match new_holder(&self.shared, &self.locks, &path) {
             Ok(holder) => holder,
             Err(error) => return Ok(Err(error)),
         };
-        let temporary = match self.written(&dir, content) {
-            Ok(temporary) => temporary,
+        let replacement = match self.replacement(&dir, content) {
+            Ok(replacement) => replacement,
             Err(error) => return Ok(Err(error)),
         };
         // Here the caller keeps the former content: the slow part is over, and nothing is replaced that is not kept.
         before(self.previous())?;
-        Ok(self.publish(temporary, &dir, name).map(|created| {
-            let made = new.keep();
-            // fsync(2): the entry in the directory is on the disk only after a sync of the directory. The file is
-            // there for every process already, so a failure undoes nothing.
-            let _ = dir.sync();
+        let other_names = self.previous().map_or(0, |former| former.other_names);
+        let appended = self.tail.map(|tail| {
+            let at = (content.bytes().len() - tail.len()) as u64;
+            AppendedBytes { at, count: tail.len(), error: None, now: None }
+        });
+        let note = |created, made| {
             let path = path.path().clone();
-            let committed = Committed { created, revision: content.revision(), path, made };
+            let committed = Committed { created, revision: content.revision(), path, made, other_names, appended };
             note(&committed);
             committed
-        }))
+        };
+        Ok(match replacement {
+            Replacement::InPlace(_) => self.write_in_place(content, || note(false, Vec::new())),
+            Replacement::File(temporary) => self.publish(temporary, &dir, name).map(|created| {
+                let made = new.keep();
+                // fsync(2): the entry in the directory is on the disk only after a sync of the directory. The file is
+                // there for every process already, so a failure undoes nothing.
+                let _ = dir.sync();
+                note(created, made)
+            }),
+        })
     }
 
-    /// The new content in a temporary file, on the disk.
-    fn written<'d>(&self, dir: &'d Dir, content: &NewContent<'_>) -> Result<Temporary<'d>, AccessError> {
-        let old = self.old.as_ref().map(|(file, stat, _)| (file, self.path.path().narrowed(stat, self.mode)));
-        let old = old.as_ref().map(|(file, stat)| (*file, stat));
-        let mut temporary =
-            Temporary::create_like(dir, old.map(|(_, stat)| stat), self.mode.is_some()).at(self.path.asked())?;
-        let filled = thread::scope(|scope| {
-            if content.bytes().len() >= HASHED_ASIDE {
-                // Where there is no thread for it, the content is hashed when the revision is asked for.
-                let _ = thread::Builder::new().spawn_scoped(scope, || content.revision());
-            }
-            fill(&mut temporary, content, old, self.mode)
+    /// The file, open for appending, if it is the one that was checked and has no other name by now.
+    fn open_to_append(&self) -> Result<File, AccessError> {
+        let asked = self.path.asked();
+        // Asks for the rights again, as a commit does.
+        let (parent, name) = entry_in_parent(&self.path)?;
+        let dir = parent.root().dir.dir_beneath(parent.relative(), OpenFor::Traverse).at(asked)?;
+        let file = dir.child_to_change(name, true).at(asked)?;
+        let now = beneath::file_stat(&file).at(asked)?;
+        let is_it = self.old.as_ref().is_some_and(|(_, stat, _)| now.same_file(stat) && now.links() == 1);
+        if is_it { Ok(file) } else { Err(AccessError::new(AccessErrorKind::Stale, asked)) }
+    }
+
+    /// Appends (`O_APPEND`); `whole` is what the file then holds, unless another program appends, too.
+    fn append(mut self, file: &File, tail: &[u8], whole: &NewContent<'_>) -> Result<Committed, AccessError> {
+        let asked = self.path.asked().clone();
+        let (at, count, failed) = beneath::append(file, tail).at(&asked)?;
+        if count == 0
+            && let Some(error) = failed
+        {
+            return Err(AccessError::from_io(error, &asked));
+        }
+        let error = failed.or_else(|| beneath::sync_data(file).err());
+        let before = (whole.bytes().len() - tail.len()) as u64;
+        let size = beneath::file_stat(file).at(&asked).map(|now| now.size);
+        let is_alone = at == before && count == tail.len() && size.is_ok_and(|size| size == whole.bytes().len() as u64);
+        let now = self.old.as_mut().filter(|_| !is_alone).and_then(|(file, ..)| {
+            let mut bytes = Vec::new();
+            file.rewind().and_then(|()| file.read_to_end(&mut bytes)).ok().map(|_| bytes)
         });
-        filled.at(self.path.asked())?;
-        Ok(temporary)
+        let error = error.map(|error| AccessError::from_io(error, &asked));
+        Ok(Committed {
+            created: false,
+            revision: now.as_deref().map_or_else(|| whole.revision(), Revision::of),
+            path: self.path.path().clone(),
+            made: Vec::new(),
+            other_names: 0,
+            appended: Some(AppendedBytes { at, count, error, now }),
+        })
+    }
+
+    /// What takes the file's place; nothing has changed yet.
+    fn replacement<'d>(&self, dir: &'d Dir, content: &NewContent<'_>) -> Result<Replacement<'d>, AccessError> {
+        let asked = self.path.asked();
+        let place = NewPlace { dir, named: None, path: asked };
+        let Some((file, stat, _)) = &self.old else {
+            return Ok(Replacement::File(place.filled(content, None, self.mode)?));
+        };
+        let is_recovered = self.shared.intents.are_kept();
+        if self.stays && may_be_in_place(asked, stat, is_recovered, "").is_ok() {
+            return Ok(Replacement::InPlace("it stays"));
+        }
+        let kept = self.path.path().narrowed(stat, self.mode);
+        let replacement = place.replacement(content, (file, &kept))?;
+        if let Replacement::InPlace(why) = &replacement {
+            may_be_in_place(asked, stat, is_recovered, why)?;
+        }
+        Ok(replacement)
+    }
+
+    fn write_in_place<T>(&self, content: &NewContent<'_>, note: impl FnOnce() -> T) -> Result<T, AccessError> {
+        let stale = || AccessError::new(AccessErrorKind::Stale, self.path.asked());
+        let (_, stat, checked) = self.old.as_ref().ok_or_else(stale)?;
+        commit_in_place(&self.shared, self.path.path(), (stat, checked.revision()), (content, self.mode), note)
     }
 
     /// Gives the temporary file its name; whether the file is new.
@@ -258,29 +386,12 @@ impl WriteGuard<'_> {
             return Err(AccessError::new(AccessErrorKind::Stale, asked));
         }
         let is_base = |dir: &Dir, name: &OsStr| has_content(dir, name, &stat, checked);
-        if !temporary.replace(name, is_base).at(asked)? {
+        if !temporary.replace(name, is_base).map_err(|error| not_replaced(error, asked, &stat))? {
             return Err(AccessError::new(AccessErrorKind::Stale, asked));
         }
         file.into_iter().for_each(close_late);
         Ok(false)
     }
-}
-
-/// Writes what a temporary file is to hold, gives it the attributes of the file `like` or else the permission bits
-/// `mode`, and syncs it.
-pub(crate) fn fill(
-    temporary: &mut Temporary<'_>,
-    content: &NewContent<'_>,
-    like: Option<(&File, &Stat)>,
-    mode: Option<u32>,
-) -> io::Result<()> {
-    beneath::write_all(temporary.file(), content.bytes())?;
-    if let Some((file, stat)) = like {
-        beneath::carry_attributes(file, stat, temporary.file())?;
-    } else if let Some(mode) = mode {
-        beneath::set_mode(temporary.file(), mode)?;
-    }
-    beneath::sync_data(temporary.file())
 }
 
 // Closing a replaced file after the answer.
