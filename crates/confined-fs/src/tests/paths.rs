@@ -214,7 +214,7 @@ fn mount_name_is_optional_for_the_first_root() {
 }
 
 #[test]
-fn overlapping_names_and_no_usable_root_are_errors() {
+fn overlapping_names_are_an_error_and_a_missing_root_stays_in_the_list() {
     let mut fixture = Fixture::new(false);
     fixture.root(Some("/mnt"), "a", Access::ReadOnly);
     fixture.root(Some("/mnt/b"), "b", Access::ReadOnly);
@@ -226,10 +226,13 @@ fn overlapping_names_and_no_usable_root_are_errors() {
         policy: super::PolicyRules::default(),
         optional: false,
     };
-    assert!(Workspace::open(std::slice::from_ref(&missing), WorkspaceOptions::default()).is_err());
+    let alone = Workspace::open(std::slice::from_ref(&missing), WorkspaceOptions::default()).unwrap();
+    assert!(alone.workspace.unusable().is_some_and(|why| why.contains("none did not exist")));
     let opened = Workspace::open(&[missing, fixture.specs[0].clone()], WorkspaceOptions::default()).unwrap();
     assert!(opened.warnings[0].contains("none"), "{:?}", opened.warnings);
-    assert_eq!(opened.workspace.roots().len(), 1);
+    assert_eq!(opened.workspace.unusable(), None);
+    let unusable: Vec<bool> = opened.workspace.roots().iter().map(|root| root.is_unusable()).collect();
+    assert_eq!(unusable, [true, false]);
 }
 
 #[test]
