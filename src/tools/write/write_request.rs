@@ -174,7 +174,7 @@ impl WriteRequest {
             Mode::Append => appended(path, now.bytes, now.revision, &self.content, self.encoding)?,
             Mode::Overwrite | Mode::Create => replaced(&self.path, now, &self.content, self.encoding)?,
         };
-        let continues = self.at.is_some();
+        let continues = self.at.is_some() || self.expected.is_some();
         let appended = planned.appended.map(|appended| Appended { continues, ..appended });
         self.within(cx, base, NewContent { appended, ..planned })
     }

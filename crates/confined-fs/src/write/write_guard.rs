@@ -266,7 +266,7 @@ impl<'b> WriteGuard<'b> {
         }
         if let Some(tail) = self.tail.filter(|_| self.is_alone()) {
             // So that programs that have it open lose nothing.
-            let file = match self.open_to_append() {
+            let file = match self.open_to_append(tail.len() as u64) {
                 Ok(file) => file,
                 Err(error) => return Ok(Err(error)),
             };
@@ -307,8 +307,8 @@ impl<'b> WriteGuard<'b> {
         })
     }
 
-    /// The file, open for appending, if it is the one that was checked and has no other name by now.
-    fn open_to_append(&self) -> Result<File, AccessError> {
+    /// The file, open for appending so many bytes, if it is the one that was checked and has no other name by now.
+    fn open_to_append(&self, bytes: u64) -> Result<File, AccessError> {
         let asked = self.path.asked();
         // Asks for the rights again, as a commit does.
         let (parent, name) = entry_in_parent(&self.path)?;
@@ -316,7 +316,12 @@ impl<'b> WriteGuard<'b> {
         let file = dir.child_to_change(name, true).at(asked)?;
         let now = beneath::file_stat(&file).at(asked)?;
         let is_it = self.old.as_ref().is_some_and(|(_, stat, _)| now.same_file(stat) && now.links() == 1);
-        if is_it { Ok(file) } else { Err(AccessError::new(AccessErrorKind::Stale, asked)) }
+        if !is_it {
+            return Err(AccessError::new(AccessErrorKind::Stale, asked));
+        }
+        // Of what does not fit (`ulimit -f`) the system would take a part.
+        let fits = beneath::file_size_limit().is_none_or(|limit| now.size.saturating_add(bytes) <= limit);
+        if fits { Ok(file) } else { Err(io::Error::from(io::ErrorKind::FileTooLarge)).at(asked) }
     }
 
     /// Appends (`O_APPEND`); `whole` is what the file then holds, unless another program appends, too.
