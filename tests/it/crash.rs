@@ -14,6 +14,7 @@ mod snapshot;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::expected::expected_failure;
 use points::{States, appends_at, each, ends_at, ends_twice, fails_at};
 use scenario::Scenario;
 
@@ -149,5 +150,31 @@ fn an_append_is_added_in_part_at_most_and_that_is_said() {
         let (name, count) = fault.split_once('+').unwrap_or((fault, "1"));
         let met = each(|number| appends_at(&scenario, &format!("{name}:{number}+{count}")));
         println!("append: {fault} at {met} calls");
+    }
+}
+
+#[test]
+fn empty_folders_of_a_killed_change_go_with_its_recovery() {
+    for call in [
+        ("write", serde_json::json!({ "path": "n/m/new.txt", "content": "new\n" })),
+        ("mkdir", serde_json::json!({ "path": "n/m/new.txt" })),
+        ("copy", serde_json::json!({ "source": "run.sh", "destination": "n/m/new.txt" })),
+        ("move", serde_json::json!({ "source": "moved.txt", "destination": "n/m/new.txt" })),
+    ] {
+        let scenario = &Scenario::of_one_entry()[0];
+        let name = format!("folders of a killed {}", call.0);
+        expected_failure(&name, "a change of one entry has no intent that knows its folders", || {
+            for number in 1.. {
+                let world = scenario::World::of(scenario);
+                let fault = format!("kill-before:{number}");
+                let is_done = points::Victim::start(scenario, &world, Some(&fault)).call(&call).is_some();
+                points::starts_again(scenario, &world);
+                let (outer, inner) = (world.root().join("n"), world.root().join("n/m/new.txt"));
+                assert!(!outer.exists() || inner.exists(), "{fault}");
+                if is_done {
+                    break;
+                }
+            }
+        });
     }
 }

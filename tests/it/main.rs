@@ -87,6 +87,7 @@ mod stdio;
 mod system;
 mod tidy;
 mod two_callers;
+mod undo_back;
 mod undo_rights;
 mod undo_to;
 mod untrusted;

@@ -17,7 +17,7 @@ fn open() -> Harness {
 }
 
 /// Every entry below the first root: a directory with nothing, a file with its content, a link with its target.
-fn tree(h: &Harness) -> BTreeMap<String, String> {
+pub(crate) fn tree(h: &Harness) -> BTreeMap<String, String> {
     fn collect(dir: &Path, below: &str, out: &mut BTreeMap<String, String>) {
         for entry in fs::read_dir(dir).unwrap() {
             let entry = entry.unwrap();

@@ -232,9 +232,17 @@ impl UndoList {
 
     /// An entry that was deleted at `path` was brought back, with all in it: its directories have other identities by now.
     pub fn brought_back(&mut self, path: &WorkspacePath) {
-        for UndoableChange { effect, made, .. } in self.changes.iter_mut().map(|listed| &mut listed.change) {
+        // Where it was before it was moved as well: the undo of the move puts it there.
+        let mut places = vec![path.clone()];
+        for UndoableChange { effect, made, .. } in self.changes.iter_mut().rev().map(|listed| &mut listed.change) {
+            if let Effect::Moved { from, to, .. } = effect
+                && places.iter().any(|place| place.is_in(to) || to.is_in(place))
+            {
+                places.push(from.clone());
+            }
             let directories = if let Effect::Made { directories } = effect { directories } else { made };
-            directories.iter_mut().filter(|one| one.path().is_in(path)).for_each(NewDirectory::forget_identity);
+            let is_back = |one: &&mut NewDirectory| places.iter().any(|place| one.path().is_in(place));
+            directories.iter_mut().filter(is_back).for_each(NewDirectory::forget_identity);
         }
     }
 

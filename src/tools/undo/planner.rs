@@ -130,15 +130,17 @@ impl<'p> UndoPlanner<'p> {
             Some(FileState { revision, ..before })
         });
         let before = without.or(before);
-        let reason = self.why_kept(before).or_else(|| match self.tree.kind(self.view, path) {
+        let part = if before.is_some() { ChangedPart::Content } else { ChangedPart::Entry };
+        // First of all: what is refused looks as if nothing were there.
+        let reason = self.refusal(path, part).or_else(|| self.why_kept(before));
+        let reason = reason.or_else(|| match self.tree.kind(self.view, path) {
             _ if without.is_some() || self.holds(path, after) => None,
             Some(FileKind::File) => Some(Reason::Changed).filter(|_| !self.includes_changed),
             None => Some(Reason::Gone).filter(|_| !self.includes_changed),
             // A directory or a link in its place is never replaced, not even with include_others.
             Some(_) => Some(Reason::Changed),
         });
-        let part = if before.is_some() { ChangedPart::Content } else { ChangedPart::Entry };
-        match reason.or_else(|| self.refusal(path, part)) {
+        match reason {
             Some(reason) => self.skip(path, reason),
             None => match before {
                 // In place, so that the file stays the one that it is.
@@ -192,8 +194,8 @@ impl<'p> UndoPlanner<'p> {
             }
             _ => None,
         };
-        let refusal = || self.refusal(from, ChangedPart::Entry).or_else(|| self.refusal(to, ChangedPart::Entry));
-        if let Some(reason) = reason.or_else(refusal) {
+        let refusal = self.refusal(from, ChangedPart::Entry).or_else(|| self.refusal(to, ChangedPart::Entry));
+        if let Some(reason) = refusal.or(reason) {
             self.skip(to, reason);
             // It stays at its new path, so nothing earlier may touch its old one.
             self.frozen.push(from.clone());

@@ -195,7 +195,7 @@ pub(super) fn look() -> (&'static str, Value) {
     ("read", json!({ "path": "dir/c.txt" }))
 }
 
-fn starts_again(scenario: &Scenario, world: &World) {
+pub(super) fn starts_again(scenario: &Scenario, world: &World) {
     let mut server = Victim::start(scenario, world, None);
     let (succeeded, text) = server.call(&look()).expect("the server has not ended");
     assert!(succeeded, "{}: the first call of the next server: {text}", scenario.name);
