@@ -7,6 +7,8 @@
 #![expect(clippy::print_stdout, reason = "the count of a long run is its result")]
 
 mod operation;
+#[cfg(target_os = "linux")]
+mod people;
 mod player;
 mod sessions;
 mod shrink;
@@ -88,4 +90,24 @@ fn several_sessions_go_back_to_what_the_tree_was_at_a_checkpoint() {
 fn file_whose_history_is_not_whole_is_left_alone_as_a_whole_and_named() {
     let counts = several_sessions(250, true);
     assert!(counts.left_alone > 0, "nothing was lost: {counts}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn nothing_is_lost_and_nothing_widened_between_two_processes_and_a_person() {
+    let all = number("MODEL_OPERATIONS", share(500).into());
+    let mut counts = people::Counts::default();
+    for seed in seeds(all) {
+        let steps = people::steps(seed, RUN);
+        match people::play(&steps) {
+            Ok(played) => counts.add(&played),
+            Err(failure) => {
+                let fails = |steps: &[people::Step]| people::play(steps).err();
+                let (least, failure) = shrink::least(steps, failure, fails);
+                panic!("MODEL_SEED={seed}: {failure}\nthe steps that lead there:\n{least:#?}");
+            }
+        }
+    }
+    println!("{all} steps of two processes and a person: {counts}");
+    assert!(counts.made * 10 > all && counts.undone > 0, "too few of them change anything: {counts}");
 }

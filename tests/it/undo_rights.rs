@@ -40,6 +40,9 @@ const NAMED: u32 = 12_345;
 /// A group that the folder of a team belongs to, where the tests may give it away.
 const TEAM: u32 = 4_444;
 
+/// Users, each in one group, who are not the server's: the named one, one of the team, one of root's group, and another.
+pub(crate) const USERS: [(u32, u32); 4] = [(NAMED, 4001), (4003, TEAM), (4004, 0), (4005, 4005)];
+
 type AclEntry = (u16, u16, u32);
 
 fn set_acl(path: &Path, name: &str, entries: &[AclEntry]) -> bool {
@@ -63,7 +66,7 @@ fn acl(path: &Path) -> Vec<AclEntry> {
 
 /// All that the system knows of the rights to an entry.
 #[derive(Clone, PartialEq, Eq, Debug)]
-struct Rights {
+pub(crate) struct Rights {
     mode: u32,
     owner: u32,
     group: u32,
@@ -72,7 +75,7 @@ struct Rights {
 }
 
 impl Rights {
-    fn of(path: &Path) -> Self {
+    pub(crate) fn of(path: &Path) -> Self {
         let is = fs::symlink_metadata(path).expect("it is there");
         let mut note = [0; 64];
         let note = getxattr(path, NOTE, &mut note).ok().map(|size| note[..size].to_vec());
@@ -80,7 +83,7 @@ impl Rights {
     }
 
     /// The bits of a user who is in one group.
-    fn bits(&self, user: u32, group: u32) -> u32 {
+    pub(crate) fn bits(&self, user: u32, group: u32) -> u32 {
         if user == self.owner {
             return self.mode >> 6 & 7;
         }
@@ -151,10 +154,15 @@ fn of_file(h: &Harness, mode: u32) -> bool {
     true
 }
 
-fn file_acl(h: &Harness, named: u16, group: u16, other: u16) -> bool {
+/// Gives a file an ACL for a user; false where the file system has none.
+pub(crate) fn give_acl(path: &Path, named: u16, group: u16) -> bool {
+    file_acl(path, named, group, 0)
+}
+
+fn file_acl(path: &Path, named: u16, group: u16, other: u16) -> bool {
     let entries =
         [(OWNER, 6, !0), (USER, named, NAMED), (GROUP, group, !0), (MASK, named | group, !0), (OTHER, other, !0)];
-    set_acl(&h.path("d/f"), ACCESS, &entries)
+    set_acl(path, ACCESS, &entries)
 }
 
 fn default_acl(h: &Harness) -> bool {
@@ -177,8 +185,8 @@ const RIGHTS: &[(&str, Prepare)] = &[
         set_mode(h, "d", 0o2775);
         of_file(h, 0o640)
     }),
-    ("an ACL", |h| file_acl(h, 4, 0, 0)),
-    ("an ACL against a user", |h| file_acl(h, 0, 4, 4)),
+    ("an ACL", |h| file_acl(&h.path("d/f"), 4, 0, 0)),
+    ("an ACL against a user", |h| file_acl(&h.path("d/f"), 0, 4, 4)),
     ("a default ACL that came later", |h| default_acl(h) && of_file(h, 0o640)),
     ("an inherited ACL", |h| {
         fs::remove_file(h.path("d/f")).expect("it is there");

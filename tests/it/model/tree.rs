@@ -35,6 +35,25 @@ impl Tree {
         tree
     }
 
+    /// The files on the disk, without links and what is no file.
+    #[cfg(target_os = "linux")]
+    pub(super) fn of_files(root: &Path) -> Self {
+        let (mut tree, mut left) = (Self::default(), vec![root.to_path_buf()]);
+        while let Some(folder) = left.pop() {
+            for entry in fs::read_dir(folder).expect("a directory").map(|entry| entry.expect("an entry")) {
+                let kind = entry.file_type().expect("it is there");
+                if kind.is_dir() {
+                    left.push(entry.path());
+                } else if kind.is_file() {
+                    let path = entry.path().strip_prefix(root).expect("below the root").display().to_string();
+                    let content = fs::read_to_string(entry.path()).expect("UTF-8");
+                    tree.0.insert(path, Node::File { content, mode: 0 });
+                }
+            }
+        }
+        tree
+    }
+
     pub(super) fn file(&self, path: &str) -> Option<(&str, u32)> {
         match self.0.get(path) {
             Some(Node::File { content, mode }) => Some((content, *mode)),
