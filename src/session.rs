@@ -9,7 +9,7 @@ mod quota;
 pub use change_feed::{ChangeFeed, ChangeKind, ChangeListener, CommittedChange, EntryKind};
 pub use confirm_codes::{ConfirmCodes, KEY};
 pub use history::{History, HistoryLimits};
-pub use ledger::{ALL_LINES, KnownStates, Ledger, Seen, ShownPart, UnsavedRead, Writer};
+pub use ledger::{KnownStates, Ledger, Seen, Shown, UnsavedRead, View, Writer};
 pub use quota::{Cost, Quota, QuotaError, QuotaLimits, RootBytes};
 
 use std::io;

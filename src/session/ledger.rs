@@ -5,19 +5,24 @@
 
 use std::{
     collections::{HashMap, HashSet, VecDeque},
-    fmt::Write as _,
-    mem,
+    hash::{BuildHasher as _, RandomState},
     ops::Range,
-    sync::{Arc, Mutex, MutexGuard, Once, PoisonError},
-    time::{Duration, SystemTime, UNIX_EPOCH},
+    sync::{Arc, Mutex, MutexGuard, Once, OnceLock, PoisonError},
+    time::SystemTime,
 };
 
-use confined_fs::{Revision, StateDir, StateFile, WorkspacePath};
+use confined_fs::{FolderLock, Revision, StateDir, WorkspacePath};
+use text_file::Document;
 
-/// A read record is valid for a day, across processes.
-const EXPIRES: Duration = Duration::from_secs(24 * 60 * 60);
-/// A line in the state file is renewed when it is older than this.
-const RENEW: Duration = Duration::from_secs(60 * 60);
+mod shown_lines;
+mod state_file;
+
+pub use shown_lines::View;
+use shown_lines::{ALL_LINES, Caller, MAX_REMEMBERED};
+use state_file::{
+    LIVING, LedgerLine, MAX_STATE_BYTES, NOBODY, caller_name, file_name, fresh, keep, parse, seconds, sweep,
+};
+
 /// Bytes of content kept in all, to show what changed in a stale file, and to compare instead of hashing.
 const MAX_CONTENT_TOTAL: usize = 8 << 20;
 /// Bytes of the largest content kept.
@@ -30,16 +35,8 @@ const MAX_CALLERS: usize = 32;
 const MAX_FILES: usize = 20_000;
 /// Files whose paths are kept, for [`Ledger::recent`].
 const MAX_RECENT: usize = 200;
-/// Bytes of a state file after which it is rewritten without what has expired or been superseded.
-const COMPACT_AT: u64 = 512 << 10;
-/// Lines kept then: half of that, at 77 bytes a line, so that rewriting stays rare.
-const MAX_LINES: usize = (256 << 10) / 77;
 /// Overwrites remembered that were refused once.
 const MAX_REFUSED: usize = 64;
-/// How the names of the state files begin.
-const PREFIX: &str = "seen-";
-/// Bytes of a state file that are read at most.
-const MAX_STATE_BYTES: u64 = 8 << 20;
 
 /// A state of a file that was read or written.
 #[derive(Clone, Debug)]
@@ -92,25 +89,25 @@ impl KnownStates {
 /// Who wrote a file.
 #[derive(Clone, Copy, Debug)]
 pub enum Writer<'w> {
-    /// This server, for a caller as far as that is known, who had been shown the file at this revision, if there was one.
+    /// This server, for a caller as far as that is known, on a file at this revision, if there was one.
     Call(Option<&'w Arc<str>>, Option<Revision>),
-    /// This server moved it from that real path: whoever was shown it whole there was shown it here.
+    /// This server moved it from that real path: what of it was shown there was shown here.
     MovedFrom(&'w WorkspacePath),
     /// Another one: nobody was shown this content, which a call is about to change.
     AnotherProgram,
 }
 
-/// What an answer shows of a file.
-#[derive(Clone, Debug)]
-pub enum ShownPart<'s> {
-    /// Its first line, to one more caller that may know it.
-    FirstLine,
-    /// Lines, counted from 0, at that revision; those of a diff, which has the numbers of two, without one.
-    Lines(Option<Revision>, Vec<Range<usize>>),
-    /// To a caller, as far as that is known, the whole file at the second revision: all of it, or all that has changed since
-    /// the first one, which counts only for who had it whole then. From the last revision to an earlier one, a change
-    /// of somebody else was not shown after all.
-    Whole(Option<&'s Arc<str>>, Option<Revision>, Revision),
+/// What an answer shows a caller of a file, at a revision.
+#[derive(Clone, Copy, Debug)]
+pub enum Shown<'s> {
+    /// All of it.
+    Whole,
+    /// All that has changed since the caller was last shown each line.
+    Change,
+    /// These lines, counted from 0.
+    Lines(&'s [Range<usize>]),
+    /// What it has itself made of the revision.
+    Own(Option<Revision>),
 }
 
 /// Remembers what was read, written and shown; for all calls of a session.
@@ -119,8 +116,10 @@ pub struct Ledger {
     state: Option<StateDir>,
     memory: Mutex<ReadRecords>,
     swept: Once,
-    /// When this process began to remember.
-    started: u64,
+    /// Names this process in the state folder.
+    process: String,
+    /// Held from the first record of this process on, and freed by its end.
+    living: OnceLock<Option<FolderLock>>,
 }
 
 #[derive(Debug, Default)]
@@ -148,6 +147,9 @@ pub struct UnsavedRead {
     key: Key,
     revision: Revision,
     now: SystemTime,
+    /// Of whom, and which lines: all that it knows of are of this revision, or these.
+    caller: String,
+    lines: String,
 }
 
 #[derive(Debug)]
@@ -159,10 +161,11 @@ struct ReadRecord {
     reads: u32,
     /// Whether a caller that is not counted there knows it, too: it made it before anybody read it, or changed it elsewhere.
     has_other: bool,
-    showings: Showings,
-    /// The content that each caller was last shown whole, or has made of that itself.
-    whole: HashMap<Option<Arc<str>>, Revision>,
-    written: SystemTime,
+    /// Whether a state of it was read twice from its first line.
+    is_reread: bool,
+    /// Every revision that this process knows of.
+    revisions: Vec<Revision>,
+    callers: HashMap<Option<Arc<str>>, Caller>,
     used: u64,
 }
 
@@ -174,12 +177,21 @@ impl Ledger {
 
     /// A ledger that keeps its records in `state` as well as in memory.
     pub fn new(state: Option<StateDir>) -> Self {
-        Self { state, memory: Mutex::default(), swept: Once::new(), started: seconds(SystemTime::now()) }
+        // Random enough to tell processes apart; it protects nothing.
+        let process = format!("{:016x}", RandomState::new().hash_one(0));
+        Self { state, memory: Mutex::default(), swept: Once::new(), process, living: OnceLock::new() }
     }
 
-    /// The file at the real path `path` was read at `revision`.
-    pub fn record_read(&self, path: &WorkspacePath, revision: Revision, content: Option<&[u8]>) {
-        if let Some(pending) = self.unsaved_read(path, revision, content) {
+    /// The file at the real path `path` was read at `revision` for the caller `by`, who is shown this of it.
+    pub fn record_read(
+        &self,
+        path: &WorkspacePath,
+        revision: Revision,
+        content: Option<&[u8]>,
+        by: Option<&Arc<str>>,
+        shown: Shown<'_>,
+    ) {
+        if let Some(pending) = self.unsaved_read(path, revision, content, by, shown) {
             self.save(&pending);
         }
     }
@@ -191,74 +203,136 @@ impl Ledger {
         path: &WorkspacePath,
         revision: Revision,
         content: Option<&[u8]>,
+        by: Option<&Arc<str>>,
+        shown: Shown<'_>,
     ) -> Option<UnsavedRead> {
         let key = Key::of(path);
         let now = SystemTime::now();
         let mut memory = self.memory();
         memory.used(path);
-        let needs_line = memory.remember(key.clone(), revision, content, now);
-        (needs_line && self.state.is_some()).then_some(UnsavedRead { key, revision, now })
+        memory.remember(&key, revision, content);
+        let lines = memory.change(&key, |record| {
+            record.show(by, revision, shown);
+            record.callers.get_mut(&by.cloned())?.unsaved(revision, now)
+        })?;
+        self.state.is_some().then(|| UnsavedRead { key, revision, now, caller: caller_name(by), lines })
     }
 
     /// The file at the real path `path` was written, and has this content at `revision`.
     pub fn record_write(&self, path: &WorkspacePath, revision: Revision, content: Option<&[u8]>, writer: Writer<'_>) {
         let key = Key::of(path);
-        let is_new = !self.memory().files.contains_key(&key);
-        if !matches!(writer, Writer::AnotherProgram) {
-            self.record_read(path, revision, content);
-        }
-        let mut memory = self.memory();
         match writer {
             Writer::Call(by, was) => {
                 // The file may be what it was before: to undo the change that made it so is another thing.
-                memory.refused.retain(|(refused, ..)| *refused != key);
+                self.memory().refused.retain(|(refused, ..)| *refused != key);
+                self.record_read(path, revision, content, by, Shown::Own(was));
+                let mut memory = self.memory();
                 let Some(record) = memory.files.get_mut(&key) else { return };
-                if is_new {
-                    record.showings.add(Some(revision), ALL_LINES);
-                }
                 record.has_other |= record.reads == 0;
                 (record.seen.is_made, record.seen.by) = (true, by.cloned());
-                record.show_whole(by, was, revision);
             }
             Writer::MovedFrom(old) => {
-                let whole = memory.files.get(&Key::of(old)).map(|record| record.whole.clone()).unwrap_or_default();
-                let Some(record) = memory.files.get_mut(&key) else { return };
-                record.showings.add(Some(revision), ALL_LINES);
-                record.whole = whole;
+                let callers = self.memory().files.get(&Key::of(old)).map(|record| record.callers.clone());
+                self.record_read(path, revision, content, None, Shown::Lines(&[]));
+                self.memory().change(&key, |record| {
+                    record.callers = callers?;
+                    record.callers.values_mut().for_each(|caller| caller.add_lines(Some(revision), ALL_LINES));
+                    Some(())
+                });
             }
             Writer::AnotherProgram => {
-                let known = memory.files.get_mut(&key);
-                let Some(record) = known.filter(|known| known.seen.revision != revision) else { return };
-                let before = record.size();
-                record.pass_seen();
-                let content = content.filter(|content| content.len() <= MAX_CONTENT).map(Arc::from);
-                if record.earlier.back().is_none_or(|one| one.revision != revision) && content.is_some() {
-                    record.earlier.retain(|one| one.revision != revision);
-                    record.earlier.push_back(Seen { content, reads: record.reads, ..Seen::elsewhere(revision) });
-                }
-                record.has_other = true;
-                let after = record.size();
-                memory.content = memory.content + after - before;
+                self.memory().change(&key, |record| {
+                    if record.seen.revision == revision {
+                        return;
+                    }
+                    record.pass_seen();
+                    let content = content.filter(|content| content.len() <= MAX_CONTENT).map(Arc::from);
+                    if record.earlier.back().is_none_or(|one| one.revision != revision) && content.is_some() {
+                        record.earlier.retain(|one| one.revision != revision);
+                        record.earlier.push_back(Seen { content, reads: record.reads, ..Seen::elsewhere(revision) });
+                    }
+                    record.has_other = true;
+                });
             }
         }
     }
 
-    /// An answer shows this of the file at the real path `path`, which was read or written before.
-    pub fn record_shown(&self, path: &WorkspacePath, shown: ShownPart<'_>) {
-        let mut memory = self.memory();
-        let Some(record) = memory.files.get_mut(&Key::of(path)) else { return };
-        match shown {
-            ShownPart::FirstLine => record.reads = record.reads.saturating_add(1),
-            ShownPart::Lines(revision, lines) => {
-                for lines in lines {
-                    record.showings.add(revision, lines);
-                }
+    /// An answer begins with the first line of the file at the real path `path`: one more caller may know it.
+    pub fn record_first_line(&self, path: &WorkspacePath) {
+        self.memory().change(&Key::of(path), |record| {
+            record.is_reread |= record.reads > record.seen.reads;
+            record.reads = record.reads.saturating_add(1);
+        });
+    }
+
+    /// An answer to `by` has numbers of lines of the file at the real path `path`, counted from 0, but not of them alone or
+    /// not the lines themselves. Those of a diff are numbers of two revisions, and have none here.
+    pub fn record_numbers(
+        &self,
+        path: &WorkspacePath,
+        by: Option<&Arc<str>>,
+        revision: Option<Revision>,
+        lines: Vec<Range<usize>>,
+    ) {
+        self.memory().change(&Key::of(path), |record| {
+            let now = record.seen.revision;
+            let caller = record.caller(by, now);
+            for lines in lines {
+                caller.add_lines(revision, lines);
             }
-            ShownPart::Whole(by, was, revision) => {
-                record.show_whole(by, was, revision);
-                record.has_other |= was == Some(record.seen.revision) && was != Some(revision);
-            }
+        });
+    }
+
+    /// What the caller `by` was last shown of each line of the file at the real path `path`, by this process or, where it
+    /// was shown nothing of it, by those that have ended, which is also returned. `None` for a caller that never saw it.
+    pub fn view(&self, path: &WorkspacePath, by: Option<&Arc<str>>) -> Option<(View, bool)> {
+        let key = Key::of(path);
+        if let Some(caller) = self.memory().files.get(&key).and_then(|record| record.callers.get(&by.cloned())) {
+            return Some((caller.view.clone(), caller.is_recalled));
         }
+        let (name, mut base, mut shown) = (caller_name(by), None, Vec::new());
+        self.recall(&key, |line| {
+            if line.caller != name || self.is_living(line.process) {
+                return false;
+            }
+            // The newest at which it was all that the caller knew of, else the first sight.
+            base = Some(line.revision);
+            shown.extend(shown_lines::parse(line.lines).into_iter().map(|lines| (line.revision, lines)));
+            line.lines == shown_lines::ALL
+        });
+        let revision = base?;
+        let newest = self.seen_here(path).map_or(revision, |seen| seen.revision);
+        let mut memory = self.memory();
+        memory.files.entry(key.clone()).or_insert_with(|| ReadRecord::of(newest));
+        memory.change(&key, |record| {
+            let caller = record.caller(by, revision);
+            (caller.is_partial, caller.is_recalled) = (false, true);
+            for (revision, lines) in shown {
+                caller.add_lines(Some(revision), lines);
+            }
+        });
+        Some((View::At(revision), true))
+    }
+
+    /// From now on this is what `by` was last shown of each line of the file at the real path `path`.
+    pub fn set_view(&self, path: &WorkspacePath, by: Option<&Arc<str>>, view: View) {
+        self.memory().change(&Key::of(path), |record| {
+            let now = record.seen.revision;
+            record.caller(by, now).view = view;
+        });
+    }
+
+    /// Whether an answer has shown `by` all of `lines` of the file at the real path `path` at `revision`.
+    pub fn has_shown(
+        &self,
+        path: &WorkspacePath,
+        by: Option<&Arc<str>>,
+        revision: Revision,
+        mut lines: Range<usize>,
+    ) -> bool {
+        let memory = self.memory();
+        let caller = memory.files.get(&Key::of(path)).and_then(|record| record.callers.get(&by.cloned()));
+        caller.is_some_and(|caller| lines.all(|line| caller.has_shown(revision, line)))
     }
 
     /// The real paths of the files that this process saw or wrote last, newest first. They may be gone by now.
@@ -278,9 +352,13 @@ impl Ledger {
 
     /// Writes a record into the state folder.
     pub fn save(&self, pending: &UnsavedRead) {
-        let UnsavedRead { key, revision, now } = pending;
+        let UnsavedRead { key, revision, now, caller, lines } = pending;
         let Some(state) = &self.state else { return };
-        if let Err(error) = keep(state, &file_name(&key.root), &line(*now, &key.path, *revision), *now) {
+        // Before the first line: another process takes it for one of a process that has ended.
+        self.living.get_or_init(|| state.hold(&format!("{LIVING}{}", self.process)).ok());
+        let (time, path, process) = (seconds(*now), &key.path, &self.process);
+        let line = format!("{time} {path} {revision} {process} {caller} {lines}\n");
+        if let Err(error) = keep(state, &file_name(&key.root), &line, *now) {
             tracing::debug!(%error, "what was read is remembered in memory only");
         }
         // Once for each process: it lists the whole folder.
@@ -292,10 +370,15 @@ impl Ledger {
         self.last_seen(path, |_| true)
     }
 
-    /// As [`Self::seen`], without what another process has seen since this one started: both are running, and this one
-    /// was not shown it.
+    /// As [`Self::seen`], without what another process that is running has seen: this one was not shown it.
     pub fn seen_here(&self, path: &WorkspacePath) -> Option<Seen> {
-        self.last_seen(path, |line| line.time <= self.started)
+        self.last_seen(path, |line| !self.is_living(line.process))
+    }
+
+    /// Whether that is another process, and lives.
+    fn is_living(&self, process: &str) -> bool {
+        let is_held = |state: &StateDir| state.is_held(&format!("{LIVING}{process}"));
+        process != self.process && self.state.as_ref().is_some_and(is_held)
     }
 
     fn last_seen(&self, path: &WorkspacePath, counts: impl FnMut(&LedgerLine<'_>) -> bool) -> Option<Seen> {
@@ -386,7 +469,8 @@ impl Ledger {
         refused.push_back(this);
         refused.drain(..refused.len().saturating_sub(MAX_REFUSED));
         if in_all {
-            self.save(&UnsavedRead { key, revision: new, now: SystemTime::now() });
+            let (now, caller, lines) = (SystemTime::now(), NOBODY.to_owned(), NOBODY.to_owned());
+            self.save(&UnsavedRead { key, revision: new, now, caller, lines });
         }
         true
     }
@@ -404,7 +488,23 @@ impl Ledger {
     pub fn whole_before(&self, path: &WorkspacePath, by: Option<&Arc<str>>) -> Option<Revision> {
         let memory = self.memory();
         let record = memory.files.get(&Key::of(path))?;
-        record.whole.get(&by.cloned()).copied().filter(|whole| *whole != record.seen.revision)
+        record.callers.get(&by.cloned())?.whole.filter(|whole| *whole != record.seen.revision)
+    }
+
+    /// Whether `by` was last shown the file at the real path `path` whole at `revision`, by a read and not by its own change.
+    /// Never of several callers with one name, as which a file looks that was read twice at one state.
+    pub fn was_read_whole(
+        &self,
+        path: &WorkspacePath,
+        (by, is_individual): (Option<&Arc<str>>, bool),
+        revision: Revision,
+    ) -> bool {
+        let memory = self.memory();
+        let Some(record) = memory.files.get(&Key::of(path)) else { return false };
+        let is_read = record.seen.revision == revision && record.reads > record.seen.reads;
+        is_read
+            && (is_individual || !record.is_reread)
+            && record.callers.get(&by.cloned()).is_some_and(|caller| caller.whole == Some(revision))
     }
 
     /// Whether `lines` of the file at the real path `path` were shown at `revision` and no other one. What another process
@@ -412,9 +512,11 @@ impl Ledger {
     pub fn shows_only(&self, path: &WorkspacePath, revision: Revision, lines: &Range<usize>) -> bool {
         let key = Key::of(path);
         let memory = self.memory();
-        let showings = memory.files.get(&key).map(|known| &known.showings);
-        let known = showings.map_or_else(Vec::new, |known| known.revisions.clone());
-        let is_certain = showings.is_none_or(|known| known.are_all_of(revision, lines));
+        let record = memory.files.get(&key);
+        let known = record.map_or_else(Vec::new, |record| record.revisions.clone());
+        let mut callers = record.into_iter().flat_map(|record| record.callers.values());
+        let is_certain = callers.all(|caller| caller.are_all_of(revision, lines));
+        drop(callers);
         drop(memory);
         // What this process knows of was counted line by line above.
         let is_other = |other: Revision| other != revision && !known.contains(&other);
@@ -423,6 +525,15 @@ impl Ledger {
 
     fn memory(&self) -> MutexGuard<'_, ReadRecords> {
         self.memory.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Ledger {
+    fn drop(&mut self) {
+        if let (Some(Some(lock)), Some(state)) = (self.living.take(), &self.state) {
+            drop(lock);
+            state.is_held(&format!("{LIVING}{}", self.process));
+        }
     }
 }
 
@@ -439,34 +550,37 @@ impl ReadRecords {
         self.recent.truncate(MAX_RECENT);
     }
 
-    /// Returns whether the state file needs a new line.
-    fn remember(&mut self, key: Key, revision: Revision, content: Option<&[u8]>, now: SystemTime) -> bool {
+    /// What `f` makes of the record of a file that is known.
+    fn change<T: Default>(&mut self, key: &Key, f: impl FnOnce(&mut ReadRecord) -> T) -> T {
+        let Some(record) = self.files.get_mut(key) else { return T::default() };
+        let before = record.size();
+        let result = f(record);
+        self.content = self.content + record.size() - before;
+        result
+    }
+
+    fn remember(&mut self, key: &Key, revision: Revision, content: Option<&[u8]>) {
         self.clock += 1;
-        let record = self.files.entry(key).or_insert_with(|| ReadRecord::of(revision));
-        self.content -= record.size();
-        let is_same = record.seen.revision == revision;
-        record.showings.know(revision);
-        record.pass_seen();
-        let earlier = &mut record.earlier;
-        // A content that is seen again is held already.
-        let held = earlier.iter().position(|one| one.revision == revision).and_then(|at| earlier.remove(at)?.content);
-        earlier.retain(|one| one.content.is_some());
-        earlier.drain(..earlier.len().saturating_sub(MAX_EARLIER));
-        let content = content.filter(|bytes| bytes.len() <= MAX_CONTENT);
-        let content = content.map(|bytes| held.unwrap_or_else(|| Arc::from(bytes)));
-        if !is_same {
-            record.seen = Seen { reads: record.reads, ..Seen::elsewhere(revision) };
-        }
-        record.seen.content = content;
-        record.used = self.clock;
-        // Not at every look: the state file would grow with each.
-        let is_written = is_same && now.duration_since(record.written).is_ok_and(|age| age < RENEW);
-        if !is_written {
-            record.written = now;
-        }
-        self.content += record.size();
+        let clock = self.clock;
+        self.files.entry(key.clone()).or_insert_with(|| ReadRecord::of(revision));
+        self.change(key, |record| {
+            record.know(revision);
+            record.pass_seen();
+            let earlier = &mut record.earlier;
+            // A content that is seen again is held already.
+            let held = earlier.iter().position(|one| one.revision == revision);
+            let held = held.and_then(|at| earlier.remove(at)?.content);
+            earlier.retain(|one| one.content.is_some());
+            earlier.drain(..earlier.len().saturating_sub(MAX_EARLIER));
+            let content = content.filter(|bytes| bytes.len() <= MAX_CONTENT);
+            let content = content.map(|bytes| held.unwrap_or_else(|| Arc::from(bytes)));
+            if record.seen.revision != revision {
+                record.seen = Seen { reads: record.reads, ..Seen::elsewhere(revision) };
+            }
+            record.seen.content = content;
+            record.used = clock;
+        });
         self.shrink();
-        !is_written
     }
 
     /// Forgets the least recently used contents and files over the bounds.
@@ -496,9 +610,11 @@ impl ReadRecords {
             if self.files.len() > files {
                 self.content -= self.files.remove(&key).map_or(0, |gone| gone.size());
             } else if let Some(kept) = self.files.get_mut(&key) {
-                self.content -= kept.size();
+                let size = kept.size();
                 kept.seen.content = None;
                 kept.earlier.clear();
+                kept.callers.values_mut().for_each(Caller::forget_text);
+                self.content -= size - kept.size();
             }
         }
     }
@@ -512,25 +628,71 @@ impl ReadRecord {
             earlier: VecDeque::new(),
             reads: 0,
             has_other: false,
-            showings: Showings::default(),
-            whole: HashMap::new(),
-            written: UNIX_EPOCH,
+            is_reread: false,
+            revisions: Vec::new(),
+            callers: HashMap::new(),
             used: 0,
         }
     }
 
-    fn show_whole(&mut self, by: Option<&Arc<str>>, was: Option<Revision>, revision: Revision) {
-        let (by, whole) = (by.cloned(), &mut self.whole);
-        if was.is_some() && whole.get(&by) != was.as_ref() {
+    fn know(&mut self, revision: Revision) {
+        if self.revisions.contains(&revision) {
             return;
         }
-        if whole.len() >= MAX_CALLERS && !whole.contains_key(&by) {
-            // Any of them: it gets no note until it sees the whole file again.
-            if let Some(one) = whole.keys().next().cloned() {
-                whole.remove(&one);
+        self.revisions.push(revision);
+        if self.revisions.len() > MAX_REMEMBERED {
+            self.revisions.clear();
+            self.callers.values_mut().for_each(Caller::forget_lines);
+        }
+    }
+
+    /// The caller `by`, whose first sight of the file is at `revision` unless it has had one.
+    fn caller(&mut self, by: Option<&Arc<str>>, revision: Revision) -> &mut Caller {
+        let by = by.cloned();
+        if self.callers.len() >= MAX_CALLERS && !self.callers.contains_key(&by) {
+            // Any of them: what it has not seen by then is no longer known.
+            if let Some(one) = self.callers.keys().next().cloned() {
+                self.callers.remove(&one);
             }
         }
-        whole.insert(by, revision);
+        self.callers.entry(by).or_insert_with(|| Caller::new(revision))
+    }
+
+    fn show(&mut self, by: Option<&Arc<str>>, revision: Revision, shown: Shown<'_>) {
+        let is_new = self.callers.is_empty();
+        let view = self.caller(by, revision).view.clone();
+        let text = |of: Revision| {
+            let content = self.all().find(|seen| seen.revision == of)?.content.clone()?;
+            Some(Document::decode(content.to_vec(), None).ok()?.text().to_owned())
+        };
+        let merged = |lines: &[Range<usize>]| {
+            let is = text(revision)?;
+            let merged = match &view {
+                View::At(was) => shown_lines::merged(&text(*was)?, &is, lines),
+                View::Text(was) => shown_lines::merged(was, &is, lines),
+            };
+            Some(if merged == is { View::At(revision) } else { View::Text(merged.into()) })
+        };
+        let now = match shown {
+            _ if view == View::At(revision) => None,
+            Shown::Lines(lines) => merged(lines),
+            Shown::Own(Some(was)) if view != View::At(was) => {
+                text(was).zip(text(revision)).and_then(|(was, is)| merged(&shown_lines::made(&was, &is)))
+            }
+            Shown::Whole | Shown::Change | Shown::Own(_) => Some(View::At(revision)),
+        };
+        let caller = self.caller(by, revision);
+        caller.view = now.unwrap_or(view);
+        caller.is_partial &= matches!(shown, Shown::Lines(_));
+        match shown {
+            Shown::Lines(lines) => lines.iter().for_each(|lines| caller.add_lines(Some(revision), lines.clone())),
+            Shown::Change => caller.whole = caller.whole.map(|_| revision),
+            Shown::Own(Some(was)) if caller.whole != Some(was) => {}
+            Shown::Whole | Shown::Own(_) => caller.whole = Some(revision),
+        }
+        if is_new && matches!(shown, Shown::Own(_)) || matches!(shown, Shown::Whole) {
+            caller.add_lines(Some(revision), ALL_LINES);
+        }
     }
 
     /// Makes the state that was last seen one of the earlier ones.
@@ -547,7 +709,8 @@ impl ReadRecord {
 
     /// Bytes of content held.
     fn size(&self) -> usize {
-        self.all().filter_map(|seen| seen.content.as_ref()).map(|bytes| bytes.len()).sum()
+        let contents = self.all().filter_map(|seen| seen.content.as_ref()).map(|bytes| bytes.len());
+        contents.chain(self.callers.values().map(|caller| caller.view.size())).sum()
     }
 }
 
@@ -558,162 +721,70 @@ impl Key {
     }
 }
 
-struct LedgerLine<'a> {
-    time: u64,
-    path: &'a str,
-    revision: Revision,
-}
-
-/// Appends `line`, and keeps the file within its bound, alone: what another process appended while the file is
-/// rewritten would be lost.
-fn keep(state: &StateDir, file: &str, line: &str, now: SystemTime) -> std::io::Result<()> {
-    // Also where the file is not rewritten: another process may be about to.
-    let _lock = state.lock();
-    state.append(file, line.as_bytes())?;
-    if state.size(file)? > COMPACT_AT {
-        let bytes = state.read(file, MAX_STATE_BYTES)?;
-        state.replace(file, compacted(&String::from_utf8_lossy(&bytes), now).as_bytes())?;
-    }
-    Ok(())
-}
-
-/// Removes the state files of roots in which everything has expired.
-fn sweep(state: &StateDir, now: SystemTime) {
-    if let Err(error) = state.sweep() {
-        tracing::debug!(%error, "temporary files of an earlier process stay");
-    }
-    let files = state.files().unwrap_or_default();
-    let old = |file: &StateFile| now.duration_since(file.modified).is_ok_and(|age| age > EXPIRES);
-    for file in files.iter().filter(|file| file.name.starts_with(PREFIX) && old(file)) {
-        if let Err(error) = state.discard(file) {
-            tracing::debug!(%error, "what has expired could not be removed");
-        }
-    }
-}
-
-fn file_name(root: &str) -> String {
-    format!("{PREFIX}{root}")
-}
-
-fn seconds(time: SystemTime) -> u64 {
-    time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
-}
-
-fn line(time: SystemTime, path: &str, revision: Revision) -> String {
-    format!("{} {path} {revision}\n", seconds(time))
-}
-
-fn parse(line: &str) -> Option<LedgerLine<'_>> {
-    let mut fields = line.split(' ');
-    let time = fields.next()?.parse().ok()?;
-    let path = fields.next()?;
-    let revision = fields.next()?.parse().ok()?;
-    // A line that a kill has torn has the next one after it, and so more fields.
-    fields.next().is_none().then_some(LedgerLine { time, path, revision })
-}
-
-fn fresh(time: u64, now: SystemTime) -> bool {
-    // A time ahead of the clock, which may have been set back, counts as fresh.
-    seconds(now).saturating_sub(time) < EXPIRES.as_secs()
-}
-
-/// The newest fresh line of each path, oldest first; at most [`MAX_LINES`] of them.
-fn compacted(text: &str, now: SystemTime) -> String {
-    let mut known = HashSet::new();
-    let newest: Vec<LedgerLine<'_>> = text
-        .lines()
-        .rev()
-        .filter_map(parse)
-        .filter(|entry| fresh(entry.time, now) && known.insert(entry.path))
-        .take(MAX_LINES)
-        .collect();
-    let mut out = String::new();
-    for entry in newest.iter().rev() {
-        let _ = writeln!(out, "{} {} {}", entry.time, entry.path, entry.revision);
-    }
-    out
-}
-
-/// Ranges and revisions remembered of a file; beyond them more is taken to have been shown.
-const MAX_REMEMBERED: usize = 256;
-
-/// All lines of a file.
-pub const ALL_LINES: Range<usize> = 0..usize::MAX;
-
-/// The lines that were shown of one file.
-///
-/// With their numbers, and at which revision: lines that are named by numbers alone are certain only where nobody can
-/// have other ones in mind.
-#[derive(Debug, Default)]
-struct Showings {
-    /// Every revision that this process knows of.
-    revisions: Vec<Revision>,
-    /// Lines counted from 0, and their revision; `None` for those of a diff, which has the numbers of two.
-    lines: Vec<(Option<Revision>, Range<usize>)>,
-}
-
-impl Showings {
-    fn know(&mut self, revision: Revision) {
-        if self.revisions.contains(&revision) {
-            return;
-        }
-        self.revisions.push(revision);
-        if self.revisions.len() > MAX_REMEMBERED {
-            self.revisions.clear();
-            self.lines = vec![(None, ALL_LINES)];
-        }
-    }
-
-    fn add(&mut self, revision: Option<Revision>, lines: Range<usize>) {
-        let touches = |(of, known): &&mut (Option<Revision>, Range<usize>)| {
-            *of == revision && known.start <= lines.end && lines.start <= known.end
-        };
-        match self.lines.iter_mut().find(touches) {
-            Some((_, known)) => *known = hull(known, &lines),
-            None => self.lines.push((revision, lines)),
-        }
-        if self.lines.len() > MAX_REMEMBERED {
-            for (of, lines) in mem::take(&mut self.lines) {
-                match self.lines.iter_mut().find(|(known, _)| *known == of) {
-                    Some((_, known)) => *known = hull(known, &lines),
-                    None => self.lines.push((of, lines)),
-                }
-            }
-        }
-    }
-
-    /// Whether `lines` were shown at no other revision.
-    fn are_all_of(&self, revision: Revision, lines: &Range<usize>) -> bool {
-        let other = |(of, shown): &(Option<Revision>, Range<usize>)| {
-            *of != Some(revision) && shown.start < lines.end && lines.start < shown.end
-        };
-        !self.lines.iter().any(other)
-    }
-}
-
-fn hull(one: &Range<usize>, other: &Range<usize>) -> Range<usize> {
-    one.start.min(other.start)..one.end.max(other.end)
-}
-
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::single_range_in_vec_init, reason = "lists of ranges")]
+
+    use std::time::{Duration, UNIX_EPOCH};
+
     use confined_fs::{Access, Workspace};
 
-    use super::*;
+    use super::{
+        state_file::{COMPACT_AT, EXPIRES, compacted},
+        *,
+    };
 
     fn workspace(dir: &std::path::Path) -> Workspace {
         Workspace::of_directory(dir, Access::ReadOnly)
     }
 
     #[test]
-    fn what_another_process_sees_meanwhile_is_not_seen_here() {
-        let (root, state) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    fn what_a_process_that_lives_was_shown_is_not_seen_here() {
+        let (root, folder) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let path = workspace(root.path()).resolve("f").unwrap();
-        let new = || Ledger::new(StateDir::open(state.path()).ok());
-        let (before, after) = (Ledger { started: 0, ..new() }, new());
-        new().record_read(&path, Revision::of(b"x"), None);
-        assert!(before.seen_here(&path).is_none() && before.seen(&path).is_some());
-        assert!(after.seen_here(&path).is_some());
+        let new = || Ledger::new(StateDir::open(folder.path()).ok());
+        let (one, other) = (new(), new());
+        one.record_read(&path, Revision::of(b"x"), None, None, Shown::Whole);
+        assert!(other.seen_here(&path).is_none() && other.seen(&path).is_some());
+        assert!(other.view(&path, None).is_none());
+        drop(one);
+        assert!(other.seen_here(&path).is_some());
+        assert_eq!(other.view(&path, None), Some((View::At(Revision::of(b"x")), true)));
+        let state = StateDir::open(folder.path()).unwrap();
+        let file = state.files().unwrap().len();
+        // As a killed process leaves it.
+        state.private_folder("living-killed").unwrap();
+        other.record_read(&path, Revision::of(b"y"), None, None, Shown::Whole);
+        assert!(state.existing_private_folder("living-killed").is_err());
+        let mark = format!("{LIVING}{}", other.process);
+        assert!(state.existing_private_folder(&mark).is_ok());
+        drop(other);
+        assert!(state.existing_private_folder(&mark).is_err() && state.files().unwrap().len() == file);
+    }
+
+    #[test]
+    fn the_newest_of_which_a_caller_knew_all_is_its_view() {
+        let (root, folder) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let path = workspace(root.path()).resolve("f").unwrap();
+        let revision = |n: u8| Revision::of(&[n]);
+        let new = || Ledger::new(StateDir::open(folder.path()).ok());
+        let in_turn =
+            |by: &Arc<str>, n: u8, shown: Shown<'_>| new().record_read(&path, revision(n), None, Some(by), shown);
+        let view = |by: Option<&Arc<str>>| new().view(&path, by);
+        let (a, b): (Arc<str>, Arc<str>) = ("a".into(), "b".into());
+        in_turn(&a, 1, Shown::Lines(&[3..5]));
+        in_turn(&a, 2, Shown::Lines(&[7..9]));
+        assert_eq!(view(Some(&a)), Some((View::At(revision(1)), true)), "the first sight");
+        in_turn(&a, 3, Shown::Whole);
+        in_turn(&a, 4, Shown::Lines(&[]));
+        in_turn(&b, 5, Shown::Whole);
+        assert_eq!(view(Some(&a)), Some((View::At(revision(3)), true)));
+        assert_eq!((view(Some(&b)), view(None)), (Some((View::At(revision(5)), true)), None));
+        in_turn(&a, 6, Shown::Lines(&[7..9]));
+        let ledger = new();
+        ledger.view(&path, Some(&a));
+        assert!(ledger.has_shown(&path, Some(&a), revision(6), 7..9));
+        assert!(!ledger.has_shown(&path, Some(&a), revision(6), 7..10));
     }
 
     #[test]
@@ -724,7 +795,7 @@ mod tests {
         let path = |n: usize| workspace.resolve(&format!("f{n}")).unwrap();
         let (count, revision) = (8_000, Revision::of(b"x"));
         for n in 0..count {
-            ledger.record_read(&path(n), revision, None);
+            ledger.record_read(&path(n), revision, None, None, Shown::Whole);
         }
         let file = file_name(workspace.roots()[0].key());
         let size = StateDir::open(state.path()).unwrap().size(&file).unwrap();
@@ -745,7 +816,8 @@ mod tests {
             #[expect(clippy::disallowed_types, reason = "sets a time, which no other handle can")]
             std::fs::File::options().append(true).open(folder.path().join(name)).unwrap().set_modified(then).unwrap();
         }
-        Ledger::new(state.try_clone().ok()).record_read(&workspace.resolve("f").unwrap(), Revision::of(b"x"), None);
+        let path = workspace.resolve("f").unwrap();
+        Ledger::new(state.try_clone().ok()).record_read(&path, Revision::of(b"x"), None, None, Shown::Whole);
         assert!(state.size("seen-old").is_err());
         for kept in ["seen-yesterday", "other", &file_name(workspace.roots()[0].key())] {
             assert!(state.size(kept).is_ok(), "{kept}");
@@ -759,14 +831,14 @@ mod tests {
         let ledger = Ledger::new(None);
         assert_eq!(ledger.revision_of(&path, b"one"), None);
         for content in [&b"one"[..], b"two"] {
-            ledger.record_read(&path, Revision::of(content), Some(content));
+            ledger.record_read(&path, Revision::of(content), Some(content), None, Shown::Whole);
         }
         assert_eq!(ledger.revision_of(&path, b"two"), Some(Revision::of(b"two")));
         assert_eq!(ledger.revision_of(&path, b"one"), None, "that was before");
-        ledger.record_read(&path, Revision::of(b"two"), None);
+        ledger.record_read(&path, Revision::of(b"two"), None, None, Shown::Whole);
         assert_eq!(ledger.revision_of(&path, b"two"), None, "nothing to compare with");
-        ledger.record_read(&path, Revision::of(b"two"), Some(b"two"));
-        ledger.record_read(&path, Revision::of(b"two"), Some(b"two"));
+        ledger.record_read(&path, Revision::of(b"two"), Some(b"two"), None, Shown::Whole);
+        ledger.record_read(&path, Revision::of(b"two"), Some(b"two"), None, Shown::Whole);
         assert_eq!(ledger.seen(&path).and_then(|seen| seen.content).as_deref(), Some(&b"two"[..]));
     }
 
@@ -778,7 +850,7 @@ mod tests {
         let content = |n: u8| [n; 3];
         let last = u8::try_from(MAX_EARLIER).unwrap() + 1;
         for n in (0..=last).chain([2]) {
-            ledger.record_read(&path, Revision::of(&content(n)), Some(&content(n)));
+            ledger.record_read(&path, Revision::of(&content(n)), Some(&content(n)), None, Shown::Whole);
         }
         for (n, kept) in [(0, false), (1, true), (2, true), (3, true), (last, true)] {
             let revision = Revision::of(&content(n));
@@ -793,9 +865,11 @@ mod tests {
     fn record_expires_after_a_day() {
         let now = UNIX_EPOCH + Duration::from_secs(1_000_000);
         let old = now - EXPIRES;
-        let (first, second) = (line(now, "b", Revision::of(b"1")), line(now, "b", Revision::of(b"2")));
-        let lines = line(old, "a", Revision::of(b"1")) + &first + &second;
-        assert_eq!(compacted(&lines, now), second, "of two in one second the later counts");
+        let line = |time, rest: &str| format!("{} b {} {rest}\n", seconds(time), Revision::of(b"1"));
+        let (first, second) = (line(now, "p - all"), line(now, "q - all"));
+        let (part, other) = (line(now, "r - -3-4,"), line(now, "r a all"));
+        let lines = line(old, "p b all") + &first + &second + &part + &other;
+        assert_eq!(compacted(&lines, now), second + &part + &other, "of two in one second the later counts");
     }
 
     #[test]
@@ -804,38 +878,10 @@ mod tests {
         let content = vec![0; MAX_CONTENT];
         for n in 0..MAX_FILES + 10 {
             let key = Key { root: "r".into(), path: n.to_string() };
-            memory.remember(key, Revision::of(b"x"), (n % 100 == 0).then_some(&content[..]), UNIX_EPOCH);
+            memory.remember(&key, Revision::of(b"x"), (n % 100 == 0).then_some(&content[..]));
         }
         assert!(memory.files.len() <= MAX_FILES && memory.content <= MAX_CONTENT_TOTAL);
         assert_eq!(memory.files.values().map(ReadRecord::size).sum::<usize>(), memory.content);
         assert!(memory.files.contains_key(&Key { root: "r".into(), path: (MAX_FILES + 9).to_string() }));
-    }
-
-    #[test]
-    fn lines_are_certain_at_the_only_revision_that_showed_them() {
-        let [one, two] = [b"1", b"2"].map(|bytes| Revision::of(bytes));
-        let mut shown = Showings::default();
-        assert!(shown.are_all_of(one, &ALL_LINES));
-        shown.add(Some(one), 0..10);
-        shown.add(Some(one), 10..20);
-        shown.add(Some(two), 18..30);
-        assert_eq!(shown.lines.len(), 2);
-        assert!(shown.are_all_of(one, &(0..18)) && !shown.are_all_of(one, &(17..19)));
-        assert!(shown.are_all_of(two, &(20..40)) && !shown.are_all_of(two, &(19..20)));
-        shown.add(None, 2..5);
-        assert!(shown.are_all_of(one, &(0..2)) && !shown.are_all_of(one, &(4..5)));
-    }
-
-    #[test]
-    fn more_lines_than_are_remembered_are_taken_together_by_revision() {
-        let mut shown = Showings::default();
-        let revision = |n: usize| Revision::of(&n.to_le_bytes());
-        for n in 0..MAX_REMEMBERED + 5 {
-            shown.add(Some(revision(0)), 2 * n..2 * n + 1);
-        }
-        assert!(shown.lines.len() < MAX_REMEMBERED && shown.are_all_of(revision(0), &ALL_LINES));
-        assert!(!shown.are_all_of(revision(1), &(1..2)));
-        (0..=MAX_REMEMBERED).for_each(|n| shown.know(revision(n)));
-        assert!(!shown.are_all_of(revision(0), &(0..1)));
     }
 }

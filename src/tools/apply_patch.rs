@@ -82,9 +82,8 @@ impl Tool for ApplyPatch {
         };
         let applied = apply_all();
         // Before the problems of hunks: that somebody has changed the file is why they have no place.
-        if let Some(stale) = files.stale(cx, applied.is_ok()) {
-            return Err(stale.hint("nothing of the patch was applied"));
-        }
+        let checked = files.check_lines(cx, applied.is_ok());
+        checked.map_err(|stale| stale.hint("nothing of the patch was applied"))?;
         applied?;
         let changes = NetChanges::of(cx, files)?;
         if changes.files.is_empty() {

@@ -15,7 +15,7 @@ use structured_text::Notebook;
 use text_file::shorten;
 use tree_search::{ContentHits, FileHits, HitLine, Pattern, outline_of_file};
 
-use crate::session::ShownPart;
+use crate::session::Shown;
 
 use super::{
     Alias, CallContext, ExistingKind, FlagValue, Group, Plan, Spec, Tool, ToolError,
@@ -89,10 +89,9 @@ impl Tool for Grep {
             if let Some(revision) = rev.or_else(|| revision(hits)) {
                 // Large contents are not kept: of these the ledger has the rev alone.
                 let content = hits.seen.as_ref().and_then(|seen| seen.bytes.as_deref());
-                cx.session.ledger.record_read(&hits.real, revision, content);
                 let lines = numbers.into_iter().filter_map(|number| usize::try_from(number).ok());
-                let lines = lines.map(|line| line.saturating_sub(1)..line).collect();
-                cx.session.ledger.record_shown(&hits.real, ShownPart::Lines(Some(revision), lines));
+                let lines: Vec<_> = lines.map(|line| line.saturating_sub(1)..line).collect();
+                cx.session.ledger.record_read(&hits.real, revision, content, cx.by.as_ref(), Shown::Lines(&lines));
             }
         }
         Ok(Plan::Answer(answer))

@@ -35,7 +35,7 @@ use since::compared;
 use text::read_text;
 use text_file::{Document, media_type};
 
-use crate::session::{ALL_LINES, ShownPart};
+use crate::session;
 
 use super::{
     Alias, Answer, AnswerBudget, Blocking, CallContext, ExistingKind, Group, Kind, Plan, Spec, Tool, ToolError,
@@ -520,9 +520,7 @@ fn read_plain(cx: &CallContext, mut source: Source, limit: usize) -> Result<Reso
     if !is_changed {
         let known = cx.session.ledger.revision_of(real, document.bytes());
         let revision = known.unwrap_or_else(|| Revision::of(document.bytes()));
-        cx.session.ledger.record_read(real, revision, Some(document.bytes()));
-        cx.session.ledger.record_shown(real, ShownPart::Lines(Some(revision), vec![ALL_LINES]));
-        cx.session.ledger.record_shown(real, ShownPart::Whole(cx.by.as_ref(), None, revision));
+        cx.session.ledger.record_read(real, revision, Some(document.bytes()), cx.by.as_ref(), session::Shown::Whole);
     }
     let text = document.text();
     let text = if cx.workspace.is_untrusted(real) { fence(text) } else { text.to_owned() };

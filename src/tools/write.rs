@@ -12,7 +12,7 @@ use serde::Deserialize;
 use text_edit::{Diff, DiffExtent};
 use text_file::Document;
 
-use crate::session::{ALL_LINES, Cost, ShownPart};
+use crate::session::{Cost, Shown};
 
 use super::{
     Alias, Answer, CallContext, Change, ExistingKind, Fingerprint, FlagValue, Group, Kind, Plan, Preview,
@@ -242,9 +242,6 @@ impl PlannedWrite {
         let cx = &introduced.leave_room(cx);
         let diff = new.and_then(|new| self.diff(new, shown_diff::BRIEF));
         let shown = diff.as_ref().map(|diff| ShownDiff::of(cx, self.request.target.path(), &diff.text, diff.cut_lines));
-        if committed.appended.is_none() {
-            cx.session.ledger.record_shown(real, ShownPart::Lines(Some(committed.revision), vec![ALL_LINES]));
-        }
         let lines = new.map_or(0, line_count);
         let mut output = Output {
             path: path.to_string(),
@@ -283,8 +280,8 @@ impl PlannedWrite {
         };
         let mut text = noted(text, &notes);
         if self.request.mode != Mode::Append {
-            let shown = ShownPart::Whole(cx.by.as_ref(), None, committed.revision);
-            cx.session.ledger.record_shown(real, shown);
+            let (revision, bytes) = (committed.revision, Some(self.planned.bytes.as_slice()));
+            cx.session.ledger.record_read(real, revision, bytes, cx.by.as_ref(), Shown::Whole);
         }
         read_before_write::note_unseen(cx, real, &mut text, &mut notes);
         if let Some(shown) = shown.as_ref().filter(|shown| !shown.text.is_empty()) {

@@ -119,6 +119,7 @@ fn repeated_call_with_the_code_of_its_refusal_is_made_once() {
     assert_eq!(done["isError"], false, "{done}");
     assert_eq!(desk.content(), "two\n");
     fs::write(desk.dir.path().join("a.txt"), "one\n").expect("written");
+    desk.call("read", json!({ "path": "a.txt" }));
     fails(&desk.call("edit", with(&edit(), &code)), "declined", "was used before");
     assert_eq!(desk.content(), "one\n");
 }

@@ -1,6 +1,7 @@
 //! Several callers share one server, and with it one session: agents of one client. Or each has a server of its own on the
 //! same folder.
 
+mod lines;
 mod names;
 mod team;
 mod undo;

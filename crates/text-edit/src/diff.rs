@@ -82,6 +82,20 @@ pub fn unified_diff(path: &str, old: &str, new: &str, extent: DiffExtent) -> Dif
     narrow.or_else(|| Window::whole(old, new).diff(path, extent)).unwrap_or_default()
 }
 
+/// The lines of `old` that are others in `new`, or in whose place none are, and the lines in their place; counted from 0,
+/// in order.
+pub fn changed_lines(old: &str, new: &str) -> Vec<[Range<usize>; 2]> {
+    let (before, after) = shared_ends(old.as_bytes(), new.as_bytes());
+    let start = lines_back(&old.as_bytes()[..before], 0);
+    let cut = after - lines_on(&old.as_bytes()[old.len() - after..], 0);
+    let middles = [&old[start..old.len() - cut], &new[start..new.len() - cut]];
+    let [was, is] = middles.map(|text| text.split_inclusive('\n').collect::<Vec<&str>>());
+    let above = memchr::memchr_iter(b'\n', &old.as_bytes()[..start]).count();
+    let ops = ops(&was, &is, PATIENCE);
+    let changed = ops.iter().filter(|op| !matches!(op, DiffOp::Equal { .. }));
+    changed.map(|op| [op.old_range(), op.new_range()].map(|at| at.start + above..at.end + above)).collect()
+}
+
 /// The rest of two texts without the lines that they share at both ends, but for those shown around a
 /// change. Sorting the lines of a large file out costs far more than comparing its bytes.
 struct Window<'t> {

@@ -52,7 +52,7 @@ mod testing;
 mod tests;
 
 pub use diagnosis::neighbours;
-pub use diff::{Diff, DiffExtent, TruncatedDiff, unified_diff};
+pub use diff::{Diff, DiffExtent, TruncatedDiff, changed_lines, unified_diff};
 pub use hunks::{ContextNote, HunkError, LocatedHunk, locate_hunks};
 pub use line_parts::longer_word;
 pub use line_place::{AnchorError, LinePlace, MovedOffsets, anchored};

@@ -1,13 +1,13 @@
 //! The files of a patch as the sections so far leave them.
 
-use std::{collections::HashMap, sync::Arc};
+use std::collections::HashMap;
 
 use text_edit::Strategies;
 use text_file::Document;
 
 use confined_fs::{EntryState, Node, Purpose, Revision, Snapshot, WorkspacePath, WritablePath};
 
-use crate::session::{ShownPart, Writer};
+use crate::session::Writer;
 
 use super::super::{
     CallContext, Kind, ToolError,
@@ -34,8 +34,6 @@ pub(super) struct PatchedFile {
     pub(super) now: Option<NewFile>,
     /// Whether the content on the disk is what the model has seen.
     is_checked: bool,
-    /// Why it may not be changed unless that is elsewhere, and what it was when it was seen.
-    stale: Option<(ToolError, Arc<[u8]>)>,
 }
 
 /// The entry at a path before the patch: a file or a link.
@@ -56,7 +54,7 @@ impl PatchedFile {
 
     fn new(path: &WorkspacePath, target: &WritablePath, disk: Option<OnDisk>, now: Option<NewFile>) -> Self {
         let (asked, real) = (path.clone(), target.path().clone());
-        Self { asked, real, disk, now, is_checked: true, stale: None }
+        Self { asked, real, disk, now, is_checked: true }
     }
 }
 
@@ -184,40 +182,40 @@ impl PatchedFiles {
             return Ok(index);
         }
         let snapshot = cx.read_to_change(path).map_err(|error| ToolError::access(&cx.workspace, error))?;
-        let is_empty = snapshot.bytes.is_empty();
-        let was = cx.session.ledger.seen(target.path()).and_then(|seen| seen.content);
-        let mut stale = None;
-        let snapshot = if is_empty {
+        let snapshot = if snapshot.bytes.is_empty() {
             snapshot
         } else {
-            match (read_before_write::check(cx, path, &target, snapshot, None, StartFrom::AnySeen), was) {
-                (Err(error), Some(was)) if error.kind() == Kind::Stale => {
-                    stale = Some((error, was));
-                    cx.read_to_change(path)?
-                }
-                (checked, _) => checked?,
-            }
+            read_before_write::check(cx, path, &target, snapshot, None, StartFrom::AnySeen)?
         };
         self.take(cx, snapshot.bytes.len())?;
-        Ok(self.push(PatchedFile { stale, ..on_disk(path, &target, snapshot) }))
+        Ok(self.push(on_disk(path, &target, snapshot)))
     }
 
-    /// Why the patch may not be applied, as somebody has changed a file where the patch does, or where it could not be
-    /// read to its end.
-    pub(super) fn stale(&mut self, cx: &CallContext, is_whole: bool) -> Option<ToolError> {
-        self.files.iter_mut().find_map(|file| {
-            let (error, was) = file.stale.take()?;
-            let (Some((revision, bytes)), Some(now)) = (file.file_on_disk(), &file.now) else { return Some(error) };
-            let text = |bytes: &[u8]| Document::decode(bytes.to_vec(), None).ok();
-            let texts = text(bytes).zip(text(now.body.bytes())).filter(|_| is_whole);
-            if !texts.is_some_and(|(old, new)| read_before_write::is_elsewhere(&was, old.text(), new.text())) {
-                return Some(error);
+    /// Checks that nobody has changed unseen what the patch changes; of one that could not be read to its end, whether
+    /// somebody has changed a file since it was seen.
+    ///
+    /// # Errors
+    /// `stale`, with the change.
+    pub(super) fn check_lines(&self, cx: &CallContext, is_whole: bool) -> Result<(), ToolError> {
+        let text = |bytes: &[u8]| Document::decode(bytes.to_vec(), None).ok();
+        for file in &self.files {
+            let (Some((revision, bytes)), Some(now)) = (file.file_on_disk(), &file.now) else { continue };
+            let (asked, real) = (&file.asked, &file.real);
+            if !is_whole {
+                let is_other =
+                    |_: &Document| cx.session.ledger.seen(real).is_some_and(|seen| seen.revision != revision);
+                let target = cx.workspace.writable(asked)?;
+                read_before_write::not_as_shown(cx, asked, &target, is_other).map_or(Ok(()), Err)?;
+            } else if let Some(old) = text(bytes).filter(|_| now.is_changed) {
+                // What is no text by then is another one everywhere.
+                let new = text(now.body.bytes());
+                let new = new.as_ref().map_or("", Document::text);
+                cx.session.ledger.record_write(real, revision, Some(bytes), Writer::AnotherProgram);
+                let target = cx.workspace.writable(asked)?;
+                read_before_write::check_lines(cx, (asked, &target), (&old, revision), (new, false), false)?;
             }
-            cx.session.ledger.record_write(&file.real, revision, Some(bytes), Writer::AnotherProgram);
-            let not_shown = ShownPart::Whole(cx.by.as_ref(), Some(revision), Revision::of(&was));
-            cx.session.ledger.record_shown(&file.real, not_shown);
-            None
-        })
+        }
+        Ok(())
     }
 
     fn check_origin(&mut self, cx: &CallContext, origin: &WorkspacePath) -> Result<(), ToolError> {

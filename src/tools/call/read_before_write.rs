@@ -1,23 +1,22 @@
 //! The seen-and-unchanged check before a file is changed.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{collections::HashMap, ops::Range, sync::Arc};
 
 use confined_fs::{
     AccessError, AccessErrorKind, Node, Revision, RevisionPrefix, Snapshot, Tree, TreeGuard, WorkspacePath,
     WritablePath,
 };
 use image_view::ImageFile;
-use text_edit::{DiffExtent, unified_diff};
+use text_edit::changed_lines;
 use text_file::{DecodeError, Document, is_document_name};
 
-use crate::session::{Seen, ShownPart, Writer};
+use crate::session::{Seen, Shown, View, Writer};
 
 use super::{
     super::shown_diff::{self, BRIEF, ShownDiff},
     context::{CallContext, ReadBeforeWrite},
     decode_memory::DecodeMemory,
     error::{Kind, ToolError},
-    shown_diff::hunk_sides,
 };
 
 /// Files up to which what was seen of them counts at their new paths, too.
@@ -41,14 +40,12 @@ pub(crate) fn absent(path: &WorkspacePath, expected: RevisionPrefix) -> ToolErro
 /// Which contents of a file that was seen a change may start from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StartFrom {
-    /// The content that was last seen, as whatever else is there would be lost: for a replacement and a removal.
+    /// The content that was last seen, as whatever else is there would be lost: for a replacement.
     LastSeen,
-    /// That, or what any process with this state folder has read or written: for an edit, which names the text
-    /// that it replaces. Calls of one process may change what another one has written in the same way; what any other
-    /// program has written is looked at by [`is_elsewhere`].
+    /// Likewise, for what takes no `expected_revision`: a removal.
+    LastSeenAlone,
+    /// Any, for an edit, which names the text that it replaces: [`check_lines`] looks at what has changed.
     AnySeen,
-    /// That, or what was last seen with more after it: for an append, which neither needs nor touches the rest.
-    Grown,
 }
 
 /// The check for a change that was worked out before, on a file that had passed, and lost the race to another change.
@@ -78,10 +75,8 @@ impl Outdated {
     /// The error as it is sent: where it shows all that changed, the file counts as seen from then on.
     fn answered(self, cx: &CallContext, now: &Snapshot) -> ToolError {
         if self.is_shown {
-            let was = cx.session.ledger.seen(&now.path).map(|seen| seen.revision);
-            cx.session.ledger.record_read(&now.path, now.revision, Some(&now.bytes));
-            let shown = ShownPart::Whole(cx.by.as_ref(), was, now.revision);
-            cx.session.ledger.record_shown(&now.path, shown);
+            let (bytes, by) = (Some(now.bytes.as_slice()), cx.by.as_ref());
+            cx.session.ledger.record_read(&now.path, now.revision, bytes, by, Shown::Change);
         }
         self.error
     }
@@ -126,7 +121,8 @@ fn check_now(
         let sentence = format!("{asked} {why}, {} bytes", now.bytes.len());
         ToolError::new(kind, sentence).hint(way_out(asked, now.revision)).into()
     };
-    let seen = if start_from == StartFrom::LastSeen { ledger.seen_here(&now.path) } else { ledger.seen(&now.path) };
+    let is_replaced = matches!(start_from, StartFrom::LastSeen | StartFrom::LastSeenAlone);
+    let seen = if is_replaced { ledger.seen_here(&now.path) } else { ledger.seen(&now.path) };
     match (seen, cx.settings.read_before_write) {
         (_, ReadBeforeWrite::Off) => Ok(()),
         (None, ReadBeforeWrite::Strict) => {
@@ -135,33 +131,37 @@ fn check_now(
                 let why = format!("has not been read{cannot}: it is not text but {kind}");
                 return Err(replaceable(Kind::NotRead, why));
             }
-            Err(ToolError::new(Kind::NotRead, format!("{asked} has not been read in this session"))
-                .hint("read it first, then repeat this call; a grep hit in it or a write of this server's own counts, too")
-                .into())
+            let error = ToolError::new(Kind::NotRead, format!("{asked} has not been read in this session")).hint(
+                "read it first, then repeat this call; a grep hit in it or a write of this server's own counts, too",
+            );
+            let is_elsewhere = start_from == StartFrom::LastSeen && ledger.seen(&now.path).is_some();
+            let way =
+                "or pass expected_revision, the rev that you were shown: it was shown in another session, which runs";
+            Err(if is_elsewhere { error.hint(way) } else { error }.into())
         }
-        (Some(seen), _) if seen.revision == now.revision => Ok(()),
-        (Some(seen), _)
-            if start_from != StartFrom::LastSeen && ledger.was_seen_at(&now.path, now.revision)
-                || start_from == StartFrom::Grown && seen.is_beginning_of(&now.bytes) =>
-        {
-            ledger.record_write(&now.path, now.revision, Some(&now.bytes), Writer::AnotherProgram);
-            Ok(())
-        }
+        (Some(seen), _) if seen.revision == now.revision || start_from == StartFrom::AnySeen => Ok(()),
         (Some(seen), _) => {
             if let Some(kind) = unreadable(cx, &now.bytes) {
                 let why = format!("has changed since it was read and is no longer text: {kind}");
                 return Err(replaceable(Kind::Binary, why));
             }
-            Err(changed(cx, asked, now, &seen))
+            let outdated = changed(cx, asked, now, &seen);
+            let is_log = start_from == StartFrom::LastSeen && !now.bytes.is_empty() && seen.is_beginning_of(&now.bytes);
+            Err(if is_log { Outdated { error: outdated.error.hint(APPEND), ..outdated } } else { outdated })
         }
     }
 }
 
+/// The way for a file that a program may be writing.
+const APPEND: &str =
+    "it has only grown: to add to its end without losing what a program writes, use write with mode=append";
+
 /// The error for a file that is another one than was `seen`.
 fn changed(cx: &CallContext, asked: &WorkspacePath, now: &Snapshot, seen: &Seen) -> Outdated {
-    let was = seen.content.as_deref();
-    let by = by(cx, &now.path, (was, now.revision), ",");
-    stale(cx, asked, format!("{asked} has changed since it was read{by}"), "repeat the call with ", now, was)
+    let was = seen.content.clone().or_else(|| cx.session.history.content(seen.revision).map(Arc::from));
+    let by = by(cx, &now.path, (was.as_deref(), now.revision), ",");
+    let message = format!("{asked} has changed since it was read{by}");
+    stale(cx, asked, message, "repeat the call with ", now, was.as_deref())
 }
 
 /// Makers that an answer names.
@@ -288,7 +288,7 @@ pub(crate) fn lines_changed(
     let message = message + &by(cx, real, (Some(was.bytes()), revision), ",");
     let outdated = compared(cx, asked, real, message, &again, (was.text(), is.text()));
     if outdated.is_shown {
-        cx.session.ledger.record_read(real, revision, Some(is.bytes()));
+        cx.session.ledger.record_read(real, revision, Some(is.bytes()), cx.by.as_ref(), Shown::Change);
     }
     outdated.error
 }
@@ -326,17 +326,204 @@ pub(crate) fn check(
     }
 }
 
-/// Whether what a call makes of the text `old` of a file, which was `was` when it was seen and has been changed since by
-/// whoever, is elsewhere: what it changes was there, with three lines around it, as a diff shows them.
-pub(crate) fn is_elsewhere(was: &[u8], old: &str, new: &str) -> bool {
-    let Ok(was) = Document::decode(was.to_vec(), None) else { return false };
-    let whole_lines = |text: &str| format!("\n{}\n", text.strip_suffix('\n').unwrap_or(text));
-    let (was, diff) = (whole_lines(was.text()), text_edit::unified_diff("", old, new, DiffExtent::Full).text);
-    let mut hunks = diff.split("\n@@ ").skip(1).map(|hunk| {
-        let lines = hunk.split_inclusive('\n').skip(1).filter(|line| line.starts_with([' ', '-']));
-        lines.map(|line| &line[1..]).collect::<String>()
+/// Lines around one that a call changes in which nobody may have changed anything unseen.
+const AROUND: usize = 3;
+
+/// The text of what a caller was last shown, where it is still kept.
+fn text_of(cx: &CallContext, real: &WorkspacePath, view: &View) -> Option<String> {
+    let bytes = match view {
+        View::Text(text) => return Some(text.to_string()),
+        View::At(revision) => {
+            let held = cx.session.ledger.content_of(real, |one| one == *revision).map(|bytes| bytes.to_vec());
+            held.or_else(|| cx.session.history.content(*revision))?
+        }
+    };
+    Some(Document::decode(bytes, None).ok()?.text().to_owned())
+}
+
+/// Checks that nobody else has changed a line that a call changes, or one of the three around it, since the caller was last
+/// shown it, but by lines between them where the call `is_anchored`: it names its lines at a rev, and they may have moved.
+/// `new` is what the call makes of the file, which is `old` at `revision`. Without `is_locked`, another call of
+/// the same caller may have written the file and be about to note that, which is waited for.
+///
+/// # Errors
+/// `stale`, once, with that change, which counts as shown.
+pub(crate) fn check_lines(
+    cx: &CallContext,
+    (asked, target): (&WorkspacePath, &WritablePath),
+    (old, revision): (&Document, Revision),
+    (new, is_anchored): (&str, bool),
+    is_locked: bool,
+) -> Result<(), ToolError> {
+    let file = (asked, target.path());
+    let look = || unseen_change(cx, target.path(), (old, revision), new, is_anchored);
+    let mut unseen = look();
+    if unseen.is_some() && !is_locked {
+        let _quiet = TreeGuard::acquire_within(&cx.workspace, &[target], cx.wait_limit())?;
+        // What is another file by now is found so by the commit, which plans again.
+        unseen = match cx.read_to_change(asked) {
+            Ok(now) if now.revision == revision => look(),
+            _ => None,
+        };
+    }
+    let Some(unseen) = unseen else { return Ok(()) };
+    let (ledger, by) = (&cx.session.ledger, cx.by.as_ref());
+    let caller = Revision::of(by.map_or("", |by| by).as_bytes());
+    if unseen.refused_at.is_some_and(|base| !ledger.refuse_once(target.path(), base, caller, true)) {
+        // Whoever repeats the call means it.
+        ledger.set_view(target.path(), by, View::At(revision));
+        return Ok(());
+    }
+    Err(unseen.refused(cx, file, (old, revision)))
+}
+
+/// A change of others that the caller was not shown.
+struct UnseenChange {
+    /// What it was last shown; `None` where that is not kept.
+    was: Option<String>,
+    /// The lines of the change that matter, as they were and as they are.
+    lines: Vec<[Range<usize>; 2]>,
+    /// Whether lines were added at the end, and no more.
+    is_growth: bool,
+    /// Where the change may be elsewhere: what it is remembered by that it was refused.
+    refused_at: Option<Revision>,
+}
+
+fn unseen_change(
+    cx: &CallContext,
+    real: &WorkspacePath,
+    (old, revision): (&Document, Revision),
+    new: &str,
+    is_anchored: bool,
+) -> Option<UnseenChange> {
+    let (ledger, by) = (&cx.session.ledger, cx.by.as_ref());
+    let (view, is_recalled) = ledger.view(real, by).filter(|(view, _)| *view != View::At(revision))?;
+    if cx.settings.read_before_write == ReadBeforeWrite::Off {
+        return None;
+    }
+    let total = old.text().split_inclusive('\n').count();
+    let mut edited: Vec<Range<usize>> = changed_lines(old.text(), new).into_iter().map(|[was, _]| was).collect();
+    let was = text_of(cx, real, &view);
+    // Else what was shown of it is in the view.
+    let is_held = match &view {
+        View::Text(_) => true,
+        View::At(at) => ledger.content_of(real, |one| one == *at).is_some(),
+    };
+    edited.retain(|lines| {
+        let around = lines.start.saturating_sub(AROUND)..(lines.end + AROUND).min(total);
+        is_held && !is_recalled || !ledger.has_shown(real, by, revision, around)
     });
-    hunks.all(|lines| was.contains(&whole_lines(&lines)))
+    if edited.is_empty() {
+        return None;
+    }
+    let Some(was) = was else {
+        return Some(UnseenChange { was, lines: Vec::new(), is_growth: false, refused_at: Some(revision) });
+    };
+    let mut lines = changed_lines(&was, old.text());
+    let is_growth = !was.is_empty() && was.ends_with('\n') && old.text().starts_with(&was);
+    let is_near = |[was, now]: &[Range<usize>; 2]| {
+        !(is_anchored && was.is_empty())
+            && edited.iter().any(|lines| now.start < lines.end + AROUND && lines.start < now.end + AROUND)
+    };
+    if lines.iter().any(is_near) {
+        lines.retain(is_near);
+        return Some(UnseenChange { was: Some(was), lines, is_growth, refused_at: None });
+    }
+    // A log that a program writes, which would go on in a file without a name.
+    if is_growth && makers(cx, real, revision, &lines).is_empty() {
+        let refused_at = Some(Revision::of(was.as_bytes()));
+        return Some(UnseenChange { was: Some(was), lines, is_growth, refused_at });
+    }
+    if !is_held {
+        // What this call changes is shown to its caller; the rest stays what it was.
+        ledger.set_view(real, by, View::Text(was.into()));
+    }
+    None
+}
+
+impl UnseenChange {
+    /// The error, which shows all that has changed, or these lines where that is too much.
+    fn refused(
+        self,
+        cx: &CallContext,
+        (asked, real): (&WorkspacePath, &WorkspacePath),
+        (now, revision): (&Document, Revision),
+    ) -> ToolError {
+        let makers = makers(cx, real, revision, &self.lines);
+        let by = if makers.is_empty() { String::new() } else { format!(", by {}", makers.join(" and ")) };
+        let message = format!("{asked} has changed since it was read{by}");
+        let Some(was) = &self.was else { return ToolError::new(Kind::Stale, message).hint(READ_AGAIN) };
+        let again = "repeat the call with ";
+        let mut outdated = compared(cx, asked, real, message.clone(), again, (was, now.text()));
+        let mut shown = Shown::Change;
+        let lines: Vec<_> = self.lines.iter().map(|[_, now]| now.start.saturating_sub(1)..now.end + 1).collect();
+        if !outdated.is_shown {
+            outdated = compared(cx, asked, real, message, again, (&self.without(now.text()), now.text()));
+            shown = Shown::Lines(&lines);
+        }
+        if outdated.is_shown && self.refused_at.is_none() {
+            cx.session.ledger.record_read(real, revision, Some(now.bytes()), cx.by.as_ref(), shown);
+        }
+        if self.is_growth { outdated.error.hint(APPEND) } else { outdated.error }
+    }
+
+    /// The text `now` without the lines of the change.
+    fn without(&self, now: &str) -> String {
+        let was: Vec<&str> = self.was.iter().flat_map(|was| was.split_inclusive('\n')).collect();
+        let now: Vec<&str> = now.split_inclusive('\n').collect();
+        let (mut text, mut at) = (String::new(), 0);
+        for [old, new] in &self.lines {
+            text.extend(now[at..new.start].iter().chain(&was[old.clone()]).copied());
+            at = new.end;
+        }
+        text.extend(now[at..].iter().copied());
+        text
+    }
+}
+
+/// Who else than the caller has made these lines of the file what they are at `revision`, as far as that is known.
+fn makers(cx: &CallContext, real: &WorkspacePath, revision: Revision, changed: &[[Range<usize>; 2]]) -> Vec<String> {
+    let mut states = cx.session.ledger.states(real).seen;
+    states.truncate(states.iter().position(|state| state.revision == revision).map_or(0, |at| at + 1));
+    let steps = steps(cx, real, &states);
+    let mut names: Vec<String> = Vec::new();
+    let known = states.first().and_then(|first| lines(first, &steps));
+    for lines in changed.iter().flat_map(|[_, now]| now.start..now.end.max(now.start + 1)) {
+        let name = known.as_ref().and_then(|known| *known.get(lines)?);
+        names.extend(name.filter(|name| *name != ANOTHER_PROGRAM).map(str::to_owned));
+    }
+    if known.is_none() || states.len() < 2 {
+        names.extend(cx.session.history.other_makers(real, &[revision]).into_values());
+    }
+    names.sort_unstable();
+    names.dedup();
+    names.truncate(MAX_MAKERS);
+    names
+}
+
+/// The error for a call that fails on the file as it is now, and would not have before somebody else changed it, as
+/// `would_apply` finds; it shows that change, which counts as shown.
+pub(crate) fn not_as_shown(
+    cx: &CallContext,
+    asked: &WorkspacePath,
+    target: &WritablePath,
+    would_apply: impl FnOnce(&Document) -> bool,
+) -> Option<ToolError> {
+    let real = target.path();
+    let unseen = || {
+        let (view, _) = cx.session.ledger.view(real, cx.by.as_ref())?;
+        cx.read_to_change(asked).ok().filter(|now| view != View::At(now.revision)).map(|now| (view, now))
+    };
+    unseen()?;
+    // Another call of the same caller may have written the file and be about to note that.
+    let _quiet = TreeGuard::acquire_within(&cx.workspace, &[target], cx.wait_limit()).ok()?;
+    let (view, now) = unseen()?;
+    let was = text_of(cx, real, &view)?;
+    let is = Document::decode(now.bytes, None).ok()?;
+    let lines = changed_lines(&was, is.text());
+    let is_meant = !lines.is_empty() && would_apply(&Document::from(was.clone()));
+    let change = UnseenChange { was: Some(was), lines, is_growth: false, refused_at: None };
+    is_meant.then(|| change.refused(cx, (asked, real), (&is, now.revision)))
 }
 
 /// As [`check`], for a file that is going to be replaced as a whole by another one. What is not text or too large
@@ -361,10 +548,10 @@ pub(crate) fn check_replaceable(
     let is_text = || text_file::view(&now.bytes, None).is_ok();
     if !now.bytes.is_empty() && (must_be_as_seen || is_text()) {
         let revision = now.revision;
-        now = check(cx, path, target, now, None, StartFrom::LastSeen).map_err(|error| match error.kind() {
+        now = check(cx, path, target, now, None, StartFrom::LastSeenAlone).map_err(|error| match error.kind() {
             // It cannot be read, so this error is all that can be known of it before it goes.
             Kind::Binary => {
-                cx.session.ledger.record_read(target.path(), revision, None);
+                cx.session.ledger.record_read(target.path(), revision, None, cx.by.as_ref(), Shown::Change);
                 error.hint("if that may be lost, repeat the call: this counts as read")
             }
             _ => error,
@@ -417,15 +604,7 @@ pub(crate) fn note_unseen(cx: &CallContext, real: &WorkspacePath, text: &mut Str
     let Some(whole) = ledger.whole_before(real, cx.by.as_ref()) else { return };
     let mut states = ledger.states(real).seen;
     states.drain(..states.iter().rposition(|state| state.revision == whole).unwrap_or(states.len()));
-    // In one look at the journal: a formatter that runs after each edit makes as many states as the caller.
-    let foreign: Vec<_> = states.iter().skip(1).filter(|state| !state.is_made).map(|state| state.revision).collect();
-    let others = if foreign.is_empty() { HashMap::new() } else { cx.session.history.other_makers(real, &foreign) };
-    let maker = |state: &Seen| match &state.by {
-        by if state.is_made && *by == cx.by => None,
-        by if state.is_made => Some(by.as_deref().unwrap_or(SOMEBODY).to_owned()),
-        _ => Some(others.get(&state.revision).cloned().unwrap_or_else(|| ANOTHER_PROGRAM.to_owned())),
-    };
-    let steps: Vec<(Option<String>, &Seen)> = states.iter().skip(1).map(|state| (maker(state), state)).collect();
+    let steps = steps(cx, real, &states);
     if !steps.is_empty() && steps.iter().all(|(by, _)| by.is_none()) {
         return;
     }
@@ -436,6 +615,19 @@ pub(crate) fn note_unseen(cx: &CallContext, real: &WorkspacePath, text: &mut Str
         notes.push(format!("(changed by {makers} since you last saw the whole file{places})"));
         text.extend(notes.last().map(|note| format!("\n{note}")));
     }
+}
+
+/// The states after the first one, and who made each of them; `None` for the caller.
+fn steps<'s>(cx: &CallContext, real: &WorkspacePath, states: &'s [Seen]) -> Vec<(Option<String>, &'s Seen)> {
+    // In one look at the journal: a formatter that runs after each edit makes as many states as the caller.
+    let foreign: Vec<_> = states.iter().skip(1).filter(|state| !state.is_made).map(|state| state.revision).collect();
+    let others = if foreign.is_empty() { HashMap::new() } else { cx.session.history.other_makers(real, &foreign) };
+    let maker = |state: &Seen| match &state.by {
+        by if state.is_made && *by == cx.by => None,
+        by if state.is_made => Some(by.as_deref().unwrap_or(SOMEBODY).to_owned()),
+        _ => Some(others.get(&state.revision).cloned().unwrap_or_else(|| ANOTHER_PROGRAM.to_owned())),
+    };
+    states.iter().skip(1).map(|state| (maker(state), state)).collect()
 }
 
 /// Whoever does not write through a server whose history this one knows.
@@ -450,9 +642,8 @@ fn lines<'s>(whole: &Seen, steps: &'s [(Option<String>, &Seen)]) -> Option<Vec<O
     // What one has done in a row is one change.
     for run in steps.chunk_by(|(one, _), (other, _)| one == other) {
         let (by, is) = (run[0].0.as_deref(), document(run.last()?.1)?);
-        let diff = unified_diff("", was.text(), is.text(), DiffExtent::Lines);
         let (mut next, mut at) = (Vec::new(), 0);
-        for [old, new] in diff.text.lines().filter_map(hunk_sides) {
+        for [old, new] in changed_lines(was.text(), is.text()) {
             next.extend_from_slice(lines.get(at..old.start)?);
             next.resize(next.len() + new.len(), by);
             at = old.end;

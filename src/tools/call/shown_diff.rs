@@ -7,8 +7,6 @@ use text_file::{Document, hidden};
 
 use confined_fs::WorkspacePath;
 
-use crate::session::ShownPart;
-
 use super::{context::CallContext, fence::fenced, hidden_note::HiddenNote};
 
 /// Lines of a diff that are shown.
@@ -57,7 +55,7 @@ impl ShownDiff {
     }
 
     fn from(cx: &CallContext, real: &WorkspacePath, shown: TruncatedDiff) -> Self {
-        cx.session.ledger.record_shown(real, ShownPart::Lines(None, hunk_lines(&shown.text)));
+        cx.session.ledger.record_numbers(real, cx.by.as_ref(), None, hunk_lines(&shown.text));
         let hidden = hidden_in(&shown.text);
         let mut block = fenced(&cx.workspace, [real], shown.with_note());
         if let Some(note) = &hidden {

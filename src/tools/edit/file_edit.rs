@@ -2,14 +2,14 @@
 //!
 //! Nothing is written before the commit. They are worked out again when the file turns out to be another one by then.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{collections::BTreeSet, iter, sync::Arc};
 
 use text_edit::{DiffExtent, MovedOffsets, Strategies};
 use text_file::{Document, LineEnding};
 
 use confined_fs::{AccessErrorKind, Approval, Base, Revision, RevisionPrefix, Snapshot, WorkspacePath, WritablePath};
 
-use crate::session::{Cost, ShownPart, Writer};
+use crate::session::{Cost, Writer};
 
 use super::{
     super::{
@@ -20,7 +20,7 @@ use super::{
         shown_diff,
     },
     cells,
-    entry::{self, EditEntry, EntryChange, TextEdit},
+    entry::{self, EditEntry, EntryChange, LinesEdit, TextEdit},
     glob_files,
     lines::{self, FileNow, NowLines},
     places::{Places, WithinWords},
@@ -80,25 +80,35 @@ impl FileEdit {
 
     /// Finds every place on the file as it is now; writes nothing.
     pub(super) fn work_out(self: &Arc<Self>, cx: &CallContext) -> Result<PlannedEdit, ToolError> {
-        // Before the check: one that fails and shows all that changed makes that the content that was last seen.
-        let was = cx.session.ledger.seen(self.target.path()).and_then(|seen| seen.content);
-        self.worked_out(cx, |now| self.check_seen(cx, now)).or_else(|error| {
-            let was = was.filter(|_| error.kind() == Kind::Stale && self.expected_revision.is_none());
-            was.and_then(|was| self.work_out_elsewhere(cx, &was)).ok_or(error)
-        })
+        let planned = self.worked_out(cx, |now| self.check_seen(cx, now)).map_err(|error| self.why(cx, error))?;
+        self.check_lines(cx, planned, false)
     }
 
-    /// As [`Self::work_out`], on a file that was `was` when it was seen, where all changes are elsewhere.
-    fn work_out_elsewhere(self: &Arc<Self>, cx: &CallContext, was: &[u8]) -> Option<PlannedEdit> {
-        let planned = self.work_out_unseen(cx).ok()?;
-        let old = planned.old.as_ref()?;
-        if !read_before_write::is_elsewhere(was, old.text(), planned.file_text()) {
-            return None;
+    /// The error, where somebody has changed the text that is not there: that.
+    fn why(&self, cx: &CallContext, error: ToolError) -> ToolError {
+        let may_be_late = matches!(error.kind(), Kind::NoMatch | Kind::Ambiguous | Kind::InvalidInput);
+        if self.expected_revision.is_some() || !may_be_late {
+            return error;
         }
-        let now = Revision::of(old.bytes());
-        let not_shown = ShownPart::Whole(cx.by.as_ref(), Some(now), Revision::of(was));
-        cx.session.ledger.record_shown(self.target.path(), not_shown);
-        Some(planned)
+        let has_numbers = |one: &EditEntry| matches!(&one.change, EntryChange::Lines(LinesEdit { rev: None, .. }));
+        let (path, real) = (&self.path, self.target.path());
+        let was_there = |was: &Document| {
+            let now = FileNow { path, real, document: was, revision: Revision::of(was.bytes()) };
+            self.edits.iter().any(has_numbers) || self.apply(cx, now, self.edits.iter().zip(iter::repeat(None))).is_ok()
+        };
+        read_before_write::not_as_shown(cx, path, &self.target, was_there).map_or(error, |changed| self.label(changed))
+    }
+
+    /// The plan, if nobody has changed unseen what it changes.
+    fn check_lines(&self, cx: &CallContext, planned: PlannedEdit, is_locked: bool) -> Result<PlannedEdit, ToolError> {
+        if let (Base::Revision(revision), Some(old), None) = (planned.base, &planned.old, self.expected_revision)
+            && !self.names_rev(revision)
+        {
+            let (file, new) = ((&self.path, &self.target), (planned.file_text(), self.is_anchored()));
+            let checked = read_before_write::check_lines(cx, file, (old, revision), new, is_locked);
+            checked.map_err(|error| self.label(error))?;
+        }
+        Ok(planned)
     }
 
     /// As [`Self::work_out`], on a file that need not have been seen: nothing is changed before it is.
@@ -108,29 +118,35 @@ impl FileEdit {
 
     /// As [`Self::work_out`], once more, where another change came between that and the commit.
     pub(super) fn work_out_again(self: &Arc<Self>, cx: &CallContext) -> Result<PlannedEdit, ToolError> {
-        self.worked_out(cx, |now| {
+        let planned = self.worked_out(cx, |now| {
             read_before_write::check_again(cx, &self.path, &now, self.expected_revision)?;
             Ok(now)
-        })
+        })?;
+        self.check_lines(cx, planned, true)
     }
 
     fn check_seen(&self, cx: &CallContext, now: Snapshot) -> Result<Snapshot, ToolError> {
-        // An empty file holds nothing that could be lost unseen.
-        if now.bytes.is_empty() && self.expected_revision.is_none() || self.names_rev(now.revision) {
+        // An empty file holds nothing that could be lost unseen, and who names a rev has seen the file.
+        let is_named = self.expected_revision.is_none() && self.is_anchored();
+        if now.bytes.is_empty() && self.expected_revision.is_none() || is_named || self.names_rev(now.revision) {
             return Ok(now);
         }
         read_before_write::check(cx, &self.path, &self.target, now, self.expected_revision, StartFrom::AnySeen)
     }
 
-    /// Whether the `rev` of its lines says what the caller has seen: it is that of the file, or nothing but lines changes.
+    /// Whether all of it are lines at a rev.
+    fn is_anchored(&self) -> bool {
+        let has_rev = |one: &EditEntry| matches!(&one.change, EntryChange::Lines(LinesEdit { rev: Some(_), .. }));
+        self.edits.iter().all(has_rev)
+    }
+
+    /// Whether the `rev` of lines says that the caller has seen the file as it is.
     fn names_rev(&self, now: Revision) -> bool {
-        let rev = |one: &EditEntry| match &one.change {
-            EntryChange::Lines(edit) => edit.rev,
-            EntryChange::Text(_) => None,
+        let is_now = |one: &EditEntry| match &one.change {
+            EntryChange::Lines(edit) => edit.rev.is_some_and(|rev| rev.fits(now)),
+            EntryChange::Text(_) => false,
         };
-        let mut revs = self.edits.iter().map(rev);
-        self.expected_revision.is_none()
-            && (revs.clone().all(|rev| rev.is_some()) || revs.any(|rev| rev.is_some_and(|rev| rev.fits(now))))
+        self.expected_revision.is_none() && self.edits.iter().any(is_now)
     }
 
     /// Whether globs alone name the file.
@@ -206,7 +222,7 @@ impl FileEdit {
         // An error names places by their lines.
         let mut made = made.inspect_err(|error| {
             let named = shown_diff::numbers(&error.text());
-            cx.session.ledger.record_shown(now.real, ShownPart::Lines(Some(revision), named));
+            cx.session.ledger.record_numbers(now.real, cx.by.as_ref(), Some(revision), named);
         })?;
         let new = made.document.take().unwrap_or_else(|| old.clone());
         let moved = lines.into_iter().filter_map(|lines| lines?.moved);

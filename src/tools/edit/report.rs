@@ -7,12 +7,12 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 use source_outline::problems::Problem;
-use text_edit::{Diff, Strategy, TruncatedDiff};
+use text_edit::{Diff, Strategy, TruncatedDiff, changed_lines};
 use text_file::{Document, LineEnding};
 
 use confined_fs::{Base, Revision};
 
-use crate::session::ShownPart;
+use crate::session::Shown;
 
 use super::{
     super::{
@@ -100,7 +100,7 @@ impl PlannedEdit {
         let cx = &report.introduced.leave_room(cx);
         let diff = &report.diff;
         let shown = ShownDiff::of(cx, self.fenced_by(cx), &diff.text, diff.cut_lines);
-        cx.session.ledger.record_shown(real, ShownPart::Lines(None, hunk_lines(&shown.text)));
+        cx.session.ledger.record_numbers(real, cx.by.as_ref(), None, hunk_lines(&shown.text));
         let mut notes = report.notes.clone();
         notes.extend(self.made.within.note(!cx.workspace.is_untrusted(real)));
         notes.extend(kept.unwrap_or_default());
@@ -200,7 +200,10 @@ impl<'p> FilesReport<'p> {
         if self.is_dry_run() {
             for file in whole.into_iter().map(|index: usize| &self.files[index]) {
                 if let (Base::Revision(revision), Some(old)) = (file.base, &file.old) {
-                    cx.session.ledger.record_read(file.real(), revision, Some(old.bytes()));
+                    let shown: Vec<_> =
+                        changed_lines(old.text(), file.file_text()).into_iter().map(|[was, _]| was).collect();
+                    let (bytes, shown) = (Some(old.bytes()), Shown::Lines(&shown));
+                    cx.session.ledger.record_read(file.real(), revision, bytes, cx.by.as_ref(), shown);
                 }
             }
         }

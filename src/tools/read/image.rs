@@ -31,7 +31,7 @@ pub(super) fn read_image(
     let Source { file, head: bytes, .. } = source;
     // Without the bytes: they are kept for a diff of lines, and an image has none.
     let revision = Revision::of(&bytes);
-    let record = Some(record_of(file.real_path().clone(), revision, None));
+    let record = Some(record_of(cx, file.real_path(), revision, None));
     let image =
         ImageSource { name: path.to_string(), path, bytes: &bytes, info, inside: None, revision: Some(revision) };
     Ok(Section { record, ..show_image(cx, request, image, request.part.as_ref(), memory)? })

@@ -94,7 +94,7 @@ pub(super) fn read_notebook(cx: &CallContext, request: &FileRequest, mut source:
         final_newline: None,
         ..properties.facts(0, None)
     };
-    let record = (!is_changed).then(|| record_of(source.file.real_path().clone(), revision, Some(document)));
+    let record = (!is_changed).then(|| record_of(cx, source.file.real_path(), revision, Some(document)));
     Ok(Section { closing, record, ..Section::of(source.file.into_path(), shown.text, facts) })
 }
 

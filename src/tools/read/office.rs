@@ -86,7 +86,7 @@ pub(super) fn read_office(cx: &CallContext, request: &FileRequest, mut source: S
     // The text may be half of one state and half of another, which no rev names.
     let is_changed = source.has_changed()?;
     let revision = revision.filter(|_| !is_changed);
-    let record = revision.map(|revision| record_of(source.file.real_path().clone(), revision, None));
+    let record = revision.map(|revision| record_of(cx, source.file.real_path(), revision, None));
     let section = if let Some((number, bytes)) = shown.image.take() {
         let name = format!("image {number} of {path}");
         let Some(info) = image_view::image_info(&bytes) else {

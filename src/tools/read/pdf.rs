@@ -66,7 +66,7 @@ pub(super) fn read_pdf(
     }
     // The bytes may be half of one state and half of another, which no rev names.
     let revision = if source.has_changed()? { None } else { Some(Revision::of(bytes)) };
-    let record = revision.map(|revision| record_of(source.file.real_path().clone(), revision, None));
+    let record = revision.map(|revision| record_of(cx, source.file.real_path(), revision, None));
     Ok(Section { record, ..text.section(path, revision, bytes.len() as u64) })
 }
 

@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_with::skip_serializing_none;
 use text_file::{Document, Layout};
 
-use crate::session::{Ledger, UnsavedRead};
+use crate::session::{Ledger, Shown, UnsavedRead};
 
 use super::{
     super::{Answer, CallContext, Content, answer::count, fence::fence},
@@ -19,9 +19,17 @@ use super::{
 /// Records what an answer shows of a file, once that answer is the one that is sent; what it returns is to be saved.
 pub(super) type ReadRecord = Box<dyn FnOnce(&Ledger) -> Option<UnsavedRead>>;
 
-/// The record of a file that was seen at `revision`, with its `content` where later ones are compared with it.
-pub(super) fn record_of(real: WorkspacePath, revision: Revision, content: Option<Document>) -> ReadRecord {
-    Box::new(move |ledger| ledger.unsaved_read(&real, revision, content.as_ref().map(Document::bytes)))
+/// The record of a file without lines that was shown at `revision`, with its `content` where later ones are compared with it.
+pub(super) fn record_of(
+    cx: &CallContext,
+    real: &WorkspacePath,
+    revision: Revision,
+    content: Option<Document>,
+) -> ReadRecord {
+    let (by, real) = (cx.by.clone(), real.clone());
+    Box::new(move |ledger| {
+        ledger.unsaved_read(&real, revision, content.as_ref().map(Document::bytes), by.as_ref(), Shown::Change)
+    })
 }
 
 /// The answer for one file with one selection, or a part of the answer for several.

@@ -7,7 +7,7 @@ use std::{
     ops::Range,
 };
 
-use crate::session::{Ledger, ShownPart};
+use crate::session::{Ledger, Shown};
 use confined_fs::{Revision, RevisionHasher, WorkspacePath};
 use encoding_rs::{Encoding, UTF_16BE, UTF_16LE};
 use image_view::ImageInfo;
@@ -23,7 +23,7 @@ use super::{
     },
     open::{Format, OpenedEntry, Source, open},
     request::FileRequest,
-    section::{CHANGED, FOOTER, Properties, Section, footer, record_of, shown_lines},
+    section::{CHANGED, FOOTER, Properties, Section, footer, shown_lines},
     since::changes,
     window::{LineTotals, Window, WindowBounds},
 };
@@ -45,16 +45,16 @@ pub(super) fn read_text(cx: &CallContext, request: &FileRequest, mut source: Sou
     let of_two: Vec<Range<usize>> = changes.iter().flat_map(|changes| hunk_lines(&changes.text)).collect();
     let named: Vec<Range<usize>> = page.outline.iter().flat_map(|outline| numbers(outline)).collect();
     let record = move |ledger: &Ledger| {
-        let pending = revision.and_then(|revision| record_of(real.clone(), revision, document)(ledger));
+        let content = document.as_ref().map(Document::bytes);
+        let shown = if is_whole { Shown::Whole } else { Shown::Lines(&shown) };
+        let unsaved = |revision| ledger.unsaved_read(&real, revision, content, by.as_ref(), shown);
+        let pending = revision.and_then(unsaved);
         if is_from_start {
-            ledger.record_shown(&real, ShownPart::FirstLine);
-        }
-        if let Some(revision) = revision.filter(|_| is_whole) {
-            ledger.record_shown(&real, ShownPart::Whole(by.as_ref(), None, revision));
+            ledger.record_first_line(&real);
         }
         if revision.is_some() {
-            ledger.record_shown(&real, ShownPart::Lines(revision, shown.into_iter().chain(named).collect()));
-            ledger.record_shown(&real, ShownPart::Lines(None, of_two));
+            ledger.record_numbers(&real, by.as_ref(), revision, named);
+            ledger.record_numbers(&real, by.as_ref(), None, of_two);
         }
         pending
     };

@@ -10,7 +10,7 @@ use confined_fs::{
 };
 
 use crate::session::{
-    Cost, RootBytes,
+    Cost, RootBytes, Shown,
     history::{AppendedPart, Effect, FormerEntry, JournalRecord, PendingChange, UndoableChange},
 };
 
@@ -223,7 +223,7 @@ fn bring_back(
     let create = || guard.create_tree(&entry, &mut parts, approval);
     let there = |created: &CreatedTree| {
         if let [Some(revision)] = created.revisions.as_slice() {
-            cx.session.ledger.record_read(entry.path(), *revision, None);
+            cx.session.ledger.record_read(entry.path(), *revision, None, cx.by.as_ref(), Shown::Change);
         }
         commit::record_entries(cx, "undo", EntriesAre::There, entry.path(), entries, &[]);
         cx.session.history.undo_list().brought_back(entry.path());

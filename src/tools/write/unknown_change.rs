@@ -10,7 +10,7 @@ use confined_fs::{Revision, WorkspacePath};
 use text_edit::DiffExtent;
 use text_file::Document;
 
-use crate::session::{KnownStates, Seen, ShownPart};
+use crate::session::{KnownStates, Seen, Shown};
 
 use super::super::{
     CallContext, Kind, ReadBeforeWrite, ToolError, read_before_write,
@@ -44,6 +44,12 @@ pub(super) fn check(
     if is_recalled {
         known = cx.session.ledger.states_elsewhere(real, |revision| cx.session.history.content(revision));
     }
+    // What the caller made itself, and goes back to from what it was shown last.
+    let is_own = |state: &Seen| state.is_made && state.by == cx.by && state.content.as_deref() == Some(new);
+    let caller = (cx.by.as_ref(), cx.is_individual);
+    if known.seen.iter().any(is_own) && cx.session.ledger.was_read_whole(real, caller, revision) {
+        return Ok(());
+    }
     let unknown = unknown_since(&known, (now.bytes(), revision), new);
     let Some(base) = unknown.first() else { return Ok(()) };
     let text = |at: &usize| {
@@ -71,9 +77,7 @@ pub(super) fn check(
     let mut hint =
         "the change is shown below and counts as read; write content that has it, or repeat the same call to undo it";
     if is_whole {
-        cx.session.ledger.record_read(real, revision, Some(now.bytes()));
-        let was = Some(known.seen[*base].revision);
-        cx.session.ledger.record_shown(real, ShownPart::Whole(cx.by.as_ref(), was, revision));
+        cx.session.ledger.record_read(real, revision, Some(now.bytes()), cx.by.as_ref(), Shown::Change);
     } else {
         hint = "the change is shown below in part; read the file and write content that has it, or repeat the same call to \
             undo it";

@@ -12,7 +12,7 @@ use super::{Source, crates, none, root, sources};
 /// lines lowers them to the next multiple of 20; one that raises a ceiling says what it is paid for with.
 const MAX_LINES: &[(&str, usize)] = &[
     ("crates/beneath", 1_540),
-    ("crates/confined-fs", 12_300),
+    ("crates/confined-fs", 12_320),
     ("crates/image-view", 960),
     ("crates/lsp-check", 1_580),
     ("crates/office-text", 2_920),
@@ -20,10 +20,10 @@ const MAX_LINES: &[(&str, usize)] = &[
     ("crates/self-sandbox", 1_400),
     ("crates/source-outline", 3_580),
     ("crates/structured-text", 1_140),
-    ("crates/text-edit", 6_080),
+    ("crates/text-edit", 6_100),
     ("crates/text-file", 1_360),
     ("crates/tree-search", 7_620),
-    ("src", 31_020),
+    ("src", 31_460),
 ];
 
 /// Modules that a folder may have; a file and the folder of its name count once.

@@ -124,6 +124,7 @@ fn names_of_several_makers_are_listed_once_and_few() {
     h.write("f", "0\nend\n");
     let rev = h.call_as("a1", "read", read()).facts()["revision"].as_str().unwrap()[..8].to_owned();
     for (n, thread) in ["b2", "c3", "b2", "d4", "e5"].iter().enumerate() {
+        h.call_as(thread, "read", read()).ok();
         h.call_as(thread, "edit", edit(&format!("{n}\n"), &format!("{}\n", n + 1))).ok();
     }
     let expected = json!({ "path": "f", "old_string": "end", "new_string": "e", "expected_revision": rev });

@@ -54,11 +54,11 @@ fn shared() -> Harness {
 #[test]
 fn an_append_and_an_edit_name_the_lines_of_another_caller() {
     let h = shared();
-    assert_eq!(note(&edit(&h, "b2", "line 3\n", "line three\n")), None);
-    let expected = format!("(changed by thread b2 {WHOLE}: line 3)");
+    assert_eq!(note(&edit(&h, "b2", "line 13\n", "line thirteen\n")), None);
+    let expected = format!("(changed by thread b2 {WHOLE}: line 13)");
     assert_eq!(note(&append(&h, "a1", "the end\n")), Some(&*expected));
     // Until it sees the whole again; its own changes are never named, wherever the lines have moved to.
-    let expected = format!("(changed by thread b2 {WHOLE}: line 5)");
+    let expected = format!("(changed by thread b2 {WHOLE}: line 15)");
     assert_eq!(note(&edit(&h, "a1", "line 1\n", "line 1\nnew\nnew\n")), Some(&*expected));
     read(&h, "a1").ok();
     assert_eq!(note(&edit(&h, "a1", "the end", "the very end")), None);
@@ -78,7 +78,7 @@ fn a_part_of_the_file_is_not_the_whole_file() {
     // Who was never shown the whole file is told nothing.
     h.call_as("c3", "read", json!({ "path": "f", "limit": 5 })).ok();
     edit(&h, "b2", "line 4\n", "line four\n");
-    assert_eq!(note(&edit(&h, "c3", "line 1\n", "line one\n")), None);
+    assert_eq!(note(&edit(&h, "c3", "line 12\n", "line twelve\n")), None);
 }
 
 #[test]

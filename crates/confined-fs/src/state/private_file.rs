@@ -125,6 +125,37 @@ impl StateDir {
         Ok((handle.try_lock() == LockAttempt::Acquired).then_some(FolderLock { _handle: Some(handle) }))
     }
 
+    /// Makes a folder of that name and takes its lock: [`Self::is_held`] until the lock is dropped, or the process ends.
+    pub fn hold(&self, name: &str) -> io::Result<FolderLock> {
+        loop {
+            let held = self.private_folder(name)?;
+            // On a file system without locks the folder alone says so.
+            let lock = held.try_lock()?.unwrap_or(FolderLock { _handle: None });
+            // Another process may have taken it for one that nobody holds before it was locked.
+            if self.dir.child_stat(bare(name)?).is_ok() {
+                return Ok(lock);
+            }
+        }
+    }
+
+    /// Whether the folder of that name is held. One that nobody holds is removed.
+    pub fn is_held(&self, name: &str) -> bool {
+        let is_free = |folder: Self| folder.try_lock().is_ok_and(|lock| lock.is_some());
+        let is_left = self.existing_private_folder(name).map(is_free);
+        if is_left.as_ref().is_ok_and(|is_left| *is_left) {
+            let _ = self.remove_any(name.as_ref());
+        }
+        is_left.is_ok_and(|is_left| !is_left)
+    }
+
+    /// Removes the folders that nobody holds and whose names begin with `prefix`.
+    pub fn sweep_held(&self, prefix: &str) -> io::Result<()> {
+        for listed in self.dir.reopen(OpenFor::List)?.list()? {
+            listed.name.to_str().filter(|name| name.starts_with(prefix)).map(|name| self.is_held(name));
+        }
+        Ok(())
+    }
+
     /// Removes all temporary files, also those of a moment ago: for who has the lock that each writer takes.
     pub fn sweep_locked(&self, _lock: &FolderLock) -> io::Result<()> {
         for listed in self.dir.reopen(OpenFor::List)?.list()?.iter().filter(|listed| is_reserved(&listed.name)) {

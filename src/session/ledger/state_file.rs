@@ -1,0 +1,107 @@
+//! The lines of a state file: which caller of which process saw which file, when, at which revision, and which lines of it.
+
+use std::{
+    collections::HashSet,
+    sync::Arc,
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+
+use confined_fs::{Revision, StateDir, StateFile};
+
+use super::shown_lines::ALL;
+
+/// Bytes of a state file after which it is rewritten without what has expired or been superseded.
+pub(super) const COMPACT_AT: u64 = 512 << 10;
+/// Lines kept then: half of that, at 110 bytes a line, so that rewriting stays rare.
+const MAX_LINES: usize = (256 << 10) / 110;
+/// How the names of the state files begin.
+const PREFIX: &str = "seen-";
+/// Bytes of a state file that are read at most.
+pub(super) const MAX_STATE_BYTES: u64 = 8 << 20;
+/// A read record is valid for a day, across processes.
+pub(super) const EXPIRES: Duration = Duration::from_secs(24 * 60 * 60);
+/// How the name of the folder begins that a process has locked while it lives.
+pub(super) const LIVING: &str = "living-";
+
+pub(super) struct LedgerLine<'a> {
+    pub(super) time: u64,
+    pub(super) path: &'a str,
+    pub(super) revision: Revision,
+    pub(super) process: &'a str,
+    pub(super) caller: &'a str,
+    pub(super) lines: &'a str,
+}
+
+/// The caller without a name, in a line.
+pub(super) const NOBODY: &str = "-";
+
+/// A caller in a line: a hash, as it may be anything.
+pub(super) fn caller_name(by: Option<&Arc<str>>) -> String {
+    by.map_or_else(|| NOBODY.to_owned(), |by| Revision::of(by.as_bytes()).short())
+}
+
+/// Appends `line`, and keeps the file within its bound, alone: what another process appended while the file is
+/// rewritten would be lost.
+pub(super) fn keep(state: &StateDir, file: &str, line: &str, now: SystemTime) -> std::io::Result<()> {
+    // Also where the file is not rewritten: another process may be about to.
+    let _lock = state.lock();
+    state.append(file, line.as_bytes())?;
+    if state.size(file)? > COMPACT_AT {
+        let bytes = state.read(file, MAX_STATE_BYTES)?;
+        state.replace(file, compacted(&String::from_utf8_lossy(&bytes), now).as_bytes())?;
+    }
+    Ok(())
+}
+
+/// Removes the state files of roots in which everything has expired.
+pub(super) fn sweep(state: &StateDir, now: SystemTime) {
+    if let Err(error) = state.sweep() {
+        tracing::debug!(%error, "temporary files of an earlier process stay");
+    }
+    let files = state.files().unwrap_or_default();
+    let old = |file: &StateFile| now.duration_since(file.modified).is_ok_and(|age| age > EXPIRES);
+    for file in files.iter().filter(|file| file.name.starts_with(PREFIX) && old(file)) {
+        if let Err(error) = state.discard(file) {
+            tracing::debug!(%error, "what has expired could not be removed");
+        }
+    }
+    if let Err(error) = state.sweep_held(LIVING) {
+        tracing::debug!(%error, "the marks of killed processes stay");
+    }
+}
+
+pub(super) fn file_name(root: &str) -> String {
+    format!("{PREFIX}{root}")
+}
+
+pub(super) fn seconds(time: SystemTime) -> u64 {
+    time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}
+
+pub(super) fn parse(line: &str) -> Option<LedgerLine<'_>> {
+    let mut fields = line.split(' ');
+    let time = fields.next()?.parse().ok()?;
+    let path = fields.next()?;
+    let revision = fields.next()?.parse().ok()?;
+    let (process, caller, lines) = (fields.next()?, fields.next()?, fields.next()?);
+    // A line that a kill has torn has the next one after it, and so more fields.
+    fields.next().is_none().then_some(LedgerLine { time, path, revision, process, caller, lines })
+}
+
+pub(super) fn fresh(time: u64, now: SystemTime) -> bool {
+    // A time ahead of the clock, which may have been set back, counts as fresh.
+    seconds(now).saturating_sub(time) < EXPIRES.as_secs()
+}
+
+/// The newest fresh lines of each path and caller, with all lines and with some, oldest first; at most [`MAX_LINES`] of
+/// them.
+pub(super) fn compacted(text: &str, now: SystemTime) -> String {
+    let mut known = HashSet::new();
+    let is_newest = |entry: &LedgerLine<'_>, known: &mut HashSet<_>| {
+        known.insert((entry.path.to_owned(), entry.caller.to_owned(), entry.lines == ALL))
+    };
+    let is_kept =
+        |line: &&str| parse(line).is_some_and(|entry| fresh(entry.time, now) && is_newest(&entry, &mut known));
+    let newest: Vec<&str> = text.lines().rev().filter(is_kept).take(MAX_LINES).collect();
+    newest.iter().rev().flat_map(|line| [line, "\n"]).collect()
+}
