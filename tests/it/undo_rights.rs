@@ -20,6 +20,7 @@ use rustix::{
 use serde_json::{Value, json};
 
 use crate::{
+    expected::expected_failure,
     harness::{Harness, Setup},
     program::{Outcome, program},
 };
@@ -476,4 +477,39 @@ fn nobody_has_more_rights_after_any_way_of_going_back() {
 fn is_skipped(name: &str) -> bool {
     let of_kind = RIGHTS.iter().filter(|(kind, _)| name.ends_with(&format!(" of {kind}")));
     of_kind.max_by_key(|(kind, _)| kind.len()).is_some_and(|(_, prepare)| prepared(*prepare).is_none())
+}
+
+#[test]
+fn directory_whose_rights_a_person_has_narrowed_has_them_after_undo_and_redo() {
+    let is_private = |h: &Harness, path: &str| assert_eq!(Rights::of(&h.path(path)).mode, 0o700, "{path}");
+    for (tool, arguments, made) in [
+        ("mkdir", json!({ "path": "k" }), "k"),
+        ("mkdir", json!({ "path": "k/l" }), "k/l"),
+        ("write", json!({ "path": "k/f", "content": "x\n" }), "k"),
+        ("copy", json!({ "source": "d", "destination": "k/d" }), "k/d"),
+    ] {
+        let h = prepared(|_| true).expect("no rights are asked for");
+        h.call(tool, arguments).ok();
+        set_mode(&h, made, 0o700);
+        h.call("undo", json!({})).ok();
+        h.call("undo", json!({ "to": "redo" })).ok();
+        is_private(&h, made);
+        h.call("undo", json!({ "to": "session" })).ok();
+        h.call("undo", json!({})).ok();
+        is_private(&h, made);
+    }
+}
+
+#[test]
+fn directory_that_is_missing_above_what_comes_back_has_the_rights_that_it_had() {
+    let why = "it is made as for a new file";
+    expected_failure("rights of a directory above a file that comes back", why, || {
+        let h = prepared(|_| true).expect("no rights are asked for");
+        h.call("write", json!({ "path": "k/f", "content": "x\n" })).ok();
+        set_mode(&h, "k", 0o700);
+        h.call("undo", json!({})).ok();
+        h.call("delete", json!({ "path": "k" })).ok();
+        h.call("undo", json!({ "to": "redo" })).ok();
+        assert_eq!(Rights::of(&h.path("k")).mode, 0o700);
+    });
 }

@@ -2,7 +2,7 @@
 //!
 //! A call that is refused has changed nothing: no content, no rights, no link. After one that was made, each line that is
 //! in no file any more is in the history, what the person wrote last is still in a file after an undo, and each file gives
-//! nobody more than what was there under its name, or a file with the same content, has given before.
+//! nobody more than the file that was there, or after an undo the last one with the same content.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -21,6 +21,10 @@ use crate::{
 };
 
 use super::operation::Operation;
+
+/// The numbers of the person's lines begin here, and the lines with this.
+const FIRST_OF_PERSON: u32 = 900_000;
+const PERSONS: &str = "line 9";
 
 /// What the person does, with the number of a line that nobody else writes.
 #[derive(Clone, Debug)]
@@ -61,7 +65,7 @@ pub(super) fn steps(seed: u64, count: usize) -> Vec<Step> {
             4..=5 => Step::Read { process, path },
             6 => Step::UndoPath { process, path },
             _ => {
-                let line = 900_000 + number;
+                let line = FIRST_OF_PERSON + number;
                 let act = match random.below(9) {
                     0..=1 => Act::Append(line),
                     2 => Act::Replace(line),
@@ -135,37 +139,44 @@ fn bits(rights: &Rights) -> Bits {
     USERS.map(|(user, group)| rights.bits(user, group))
 }
 
-/// What was ever given: to what had a name, and to what had a content.
+/// What was given last: to each path that was no file, and to each content, by the paths of the files that had it.
 #[derive(Default)]
-struct Given(BTreeMap<String, Bits>);
+struct Given {
+    others: BTreeMap<String, Bits>,
+    contents: BTreeMap<String, BTreeMap<String, Bits>>,
+}
 
 impl Given {
     fn add(&mut self, world: &World) {
         for (path, (kind, rights)) in world {
-            let new = bits(rights);
-            for key in Self::keys(path, kind) {
-                let all = self.0.entry(key).or_default();
-                *all = std::array::from_fn(|at| all[at] | new[at]);
-            }
+            let Kind::File(content) = kind else {
+                self.others.insert(path.clone(), bits(rights));
+                continue;
+            };
+            self.contents.entry(content.clone()).or_default().insert(path.clone(), bits(rights));
         }
     }
 
-    fn keys(path: &str, kind: &Kind) -> [String; 2] {
-        match kind {
-            Kind::File(content) => [format!("file {path}"), format!("content {content}")],
-            _ => [format!("no file {path}"), format!("no file {path}")],
-        }
-    }
-
-    /// Who has more than ever before: `was`, or what had the name before an undo, or the content at any time.
-    fn wider(&self, path: &str, kind: &Kind, rights: &Rights, was: Option<&Rights>, is_undo: bool) -> Option<String> {
-        let [name, content] = Self::keys(path, kind);
-        let by_name = self.0.get(&name).copied().filter(|_| is_undo).or(was.map(bits));
-        let by_content = self.0.get(&content).copied().filter(|_| is_undo || matches!(kind, Kind::File(_)));
-        let known: Vec<Bits> = by_name.into_iter().chain(by_content).collect();
+    /// Who has more than before: than `was` there, or where it came back or from elsewhere, than what was last like it.
+    fn wider(&self, path: &str, kind: &Kind, rights: &Rights, was: Option<&Rights>, tool: &str) -> Option<String> {
+        let comes_back = match kind {
+            Kind::File(content) => self
+                .contents
+                .get(content)
+                .map(|given| given.get(path).map_or_else(|| given.values().copied().collect(), |here| vec![*here])),
+            // One that is missing above what comes back is made as for a new file: see undo_rights.
+            _ => self.others.get(path).filter(|_| was.is_some()).map(|given| vec![*given]),
+        };
+        let known: Vec<Bits> = match tool {
+            "undo" => comes_back.or(was.map(|was| vec![bits(was)])),
+            // A file may have come from elsewhere with its rights.
+            _ if was.is_some() => Some(comes_back.into_iter().flatten().chain(was.map(bits)).collect()),
+            "move" | "copy" if matches!(kind, Kind::File(_)) => comes_back,
+            _ => None,
+        }?;
         let most: Bits = std::array::from_fn(|at| known.iter().fold(0, |all, bits| all | bits[at]));
         let is = bits(rights);
-        let more = (0..USERS.len()).find(|at| !known.is_empty() && is[*at] & !most[*at] != 0)?;
+        let more = (0..USERS.len()).find(|at| is[*at] & !most[*at] != 0)?;
         Some(format!("{path}: user and group {:?} has {:o}, and had {:o} at most", USERS[more], is[more], most[more]))
     }
 }
@@ -268,7 +279,9 @@ pub(super) fn play(steps: &[Step]) -> Result<Counts, String> {
         let lost: BTreeSet<String> = changed_contents(&after, &before);
         let of_others = lost.iter().filter(|content| of_person.contains(*content));
         if tool == "undo"
-            && let Some(content) = of_others.clone().find(|content| content.lines().any(|line| gone.contains(line)))
+            && let Some(content) = of_others
+                .clone()
+                .find(|content| content.lines().any(|line| line.starts_with(PERSONS) && gone.contains(line)))
         {
             return failed(format!("the person's {content:?} is in no file any more"));
         }
@@ -286,7 +299,7 @@ pub(super) fn play(steps: &[Step]) -> Result<Counts, String> {
             let was = before.get(path).filter(is_same_kind).map(|(_, was)| was);
             if !matches!(kind, Kind::Link(_))
                 && was != Some(rights)
-                && let Some(why) = given.wider(path, kind, rights, was, tool == "undo")
+                && let Some(why) = given.wider(path, kind, rights, was, tool)
             {
                 return failed(format!("{why}; it was {:?}, and is {rights:?}", before.get(path)));
             }
