@@ -1,7 +1,11 @@
 //! `\u00e9` and `é` are one text in JSON: either is found where the file has the other, and the new text is written as the
 //! file has its characters.
 
-use std::{collections::HashMap, fmt::Write as _, sync::LazyLock};
+use std::{
+    collections::{HashMap, HashSet},
+    fmt::Write as _,
+    sync::LazyLock,
+};
 
 use confined_fs::WorkspacePath;
 use regex::Regex;
@@ -41,6 +45,9 @@ fn spelled(given: &str, file: &str) -> String {
     let is_in_capitals = |found: regex::Match<'_>| found.as_str().contains(|one: char| one.is_ascii_uppercase());
     let mut escapes = ESCAPES.iter().flat_map(|escapes| escapes.find_iter(file)).filter(|found| found.len() > 5);
     let has_capitals = escapes_all && escapes.any(is_in_capitals);
+    // In one pass: the text may have as many different characters as a call holds.
+    let lengths = |(at, _)| [6, 12].map(|length| file.get(at..at + length));
+    let in_file: HashSet<&str> = file.match_indices("\\u").flat_map(lengths).flatten().collect();
     let mut known: HashMap<char, Option<String>> = HashMap::new();
     let mut spelled = String::with_capacity(given.len());
     for character in resolved.chars() {
@@ -53,9 +60,9 @@ fn spelled(given: &str, file: &str) -> String {
             }
             let upper = lower.to_uppercase().replace("\\U", "\\u");
             let may_be = !character.is_ascii() || "<>&'".contains(character);
-            let in_file = [&lower, &upper].into_iter().find(|escape| may_be && file.contains(escape.as_str()));
+            let found = [&lower, &upper].into_iter().find(|escape| may_be && in_file.contains(escape.as_str()));
             let other = || if has_capitals { &upper } else { &lower };
-            in_file.or_else(|| (escapes_all && !character.is_ascii()).then(other)).cloned()
+            found.or_else(|| (escapes_all && !character.is_ascii()).then(other)).cloned()
         });
         spelled.push_str(escape.as_deref().unwrap_or(character.encode_utf8(&mut [0; 4])));
     }

@@ -54,7 +54,7 @@ fn globs(pattern: &str, is_path: bool) -> Option<Vec<String>> {
                 rest = after.chars();
                 let ends = after.is_empty() || after.starts_with('/') || after.starts_with("\\/");
                 let is_start = at == 0 || pattern[..at].ends_with('/');
-                // git compares what is before the first special character by itself, and begins anew behind it.
+                // git compares what is before the first special character by itself, and starts again after it.
                 if !(is_path && is_double && ends && (is_start || Some(at) == first_special)) {
                     glob.push('*');
                 } else if after.starts_with('\\') {
@@ -107,7 +107,8 @@ fn class(rest: &mut Chars<'_>) -> Option<String> {
             std::cmp::Ordering::Greater => {}
         }
     };
-    let (mut is_first, mut before) = (true, None);
+    // What is after the next `]`: looked for at each `[:`, a line of these alone would take its length squared.
+    let (mut is_first, mut before, mut after_end) = (true, None, None::<&str>);
     loop {
         let letter = rest.next()?;
         if letter == ']' && !std::mem::take(&mut is_first) {
@@ -126,7 +127,11 @@ fn class(rest: &mut Chars<'_>) -> Option<String> {
                 None
             }
             ('[', _) if rest.as_str().starts_with(':') => {
-                let (inside, after) = rest.as_str()[1..].split_once(']')?;
+                let text = &rest.as_str()[1..];
+                let known = after_end.filter(|after| after.len() < text.len());
+                let after = known.or_else(|| Some(text.split_once(']')?.1))?;
+                after_end = Some(after);
+                let inside = &text[..text.len() - after.len() - 1];
                 if let Some(name) = inside.strip_suffix(':') {
                     let holds = named_class(name)?;
                     ('\0'..='\x7f').filter(holds).for_each(|letter| add(letter, letter));
@@ -177,4 +182,15 @@ fn named_class(name: &str) -> Option<fn(&char) -> bool> {
         "xdigit" => char::is_ascii_hexdigit,
         _ => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::translated;
+
+    #[test]
+    fn a_class_of_many_beginnings_of_named_ones_is_read_in_one_pass() {
+        assert_eq!(translated(&format!("[{}x]y", "[:".repeat(1 << 19))), translated("[[:x]y"));
+        assert_eq!(translated("[[:a][:digit:]]"), ["**/[\0:[a][\0:dgit]\\]"]);
+    }
 }

@@ -82,6 +82,8 @@ impl Line {
                     let name = words[..at].trim_end_matches([':', '?', '+', '!']).trim();
                     return if name.contains([' ', '\'', '"', '-']) { Self::Command } else { Self::Assignment };
                 }
+                // The second of several says what the first did, and a line of nothing else would take its length squared.
+                ':' if words[..at].ends_with(':') => {}
                 ':' if depth == 0 && !words[at..].trim_start_matches(':').starts_with('=') => return Self::Rule,
                 // No target has one of them.
                 '"' | '\'' | '@' | '|' | '>' | '<' | ';' | '&' if depth == 0 => return Self::Command,
@@ -140,6 +142,8 @@ mod tests {
     #[test]
     fn long_texts_end_soon() {
         check(&"a:\n  b\n".repeat(100_000));
-        check(&format!("a:\n  {}", "(".repeat(1 << 20)));
+        for sign in ["(", ":"] {
+            check(&format!("a:\n  {}=", sign.repeat(1 << 20)));
+        }
     }
 }
