@@ -8,8 +8,8 @@ use std::{ffi::OsStr, fs::File, io, time::SystemTime};
 use beneath::{FileKind, LockAttempt, OpenFor, Stat};
 
 use super::{FolderLock, StateDir, bare};
-use crate::Dir;
 use crate::write::{Temporary, is_reserved};
+use crate::{Dir, limits::IfThere as _};
 
 /// A file that is open for reading. It stays readable when it is replaced or removed.
 #[derive(Debug)]
@@ -132,7 +132,7 @@ impl StateDir {
             // On a file system without locks the folder alone says so.
             let lock = held.try_lock()?.unwrap_or(FolderLock { _handle: None });
             // Another process may have taken it for one that nobody holds before it was locked.
-            if self.dir.child_stat(bare(name)?).is_ok() {
+            if self.dir.child_stat(bare(name)?).if_there()?.is_some() {
                 return Ok(lock);
             }
         }
