@@ -1,6 +1,6 @@
-//! The rights that a file made anew may have, so that nobody gets more than the former one gave.
+//! The rights that a new file may have in the place of a former one, so that nobody gets more than that gave.
 //!
-//! No ACL is made anew, but a directory may give one to what is made in it (acl(5)): the bits of the group are its mask
+//! No ACL is made again, but a directory may give one to what is made in it (acl(5)): the bits of the group are its mask
 //! then, the most that anybody has whom it names.
 
 use std::{fs::File, io};
@@ -10,8 +10,8 @@ use crate::{Dir, OpenFor, Stat};
 const SET_GROUP_ID: u32 = 0o2000;
 
 impl Dir {
-    /// The permission bits that may be given to what is made anew in the place of `file`, a file or a directory that is
-    /// `stat`: in this directory, or in directories that are made anew in it.
+    /// The permission bits that may be given to what is made in the place of `file`, a file or a directory that is `stat`:
+    /// in this directory, or in new directories in it.
     pub fn mode_made_anew(&self, file: &File, stat: &Stat) -> io::Result<u32> {
         let (mut group, mut other) = (stat.permissions() >> 3 & 7, stat.permissions() & 7);
         let here = self.reopen(OpenFor::List)?;
@@ -34,26 +34,26 @@ impl Dir {
     }
 }
 
-const ACCESS: &str = "system.posix_acl_access";
+pub(super) const ACCESS: &str = "system.posix_acl_access";
 const DEFAULT: &str = "system.posix_acl_default";
 
 /// An entry of an ACL as `linux/posix_acl_xattr.h` has it: a tag, permission bits and an id, the first two of two bytes.
 #[derive(PartialEq, Eq)]
-struct AclEntry([u8; 8]);
+pub(super) struct AclEntry([u8; 8]);
 
 impl AclEntry {
-    fn is_of_owning_group(&self) -> bool {
+    pub(super) fn is_of_owning_group(&self) -> bool {
         self.0[0] == 4
     }
 
-    fn bits(&self) -> u32 {
+    pub(super) fn bits(&self) -> u32 {
         u32::from(self.0[2] & 7)
     }
 }
 
 /// The entries that the mask bounds: those of named users and groups, and that of the owning group. None without an ACL.
 #[cfg(target_os = "linux")]
-fn masked_entries(file: impl std::os::fd::AsFd, name: &str) -> io::Result<Vec<AclEntry>> {
+pub(super) fn masked_entries(file: impl std::os::fd::AsFd, name: &str) -> io::Result<Vec<AclEntry>> {
     use rustix::io::Errno;
     let mut value = [0; 4096];
     let size = match rustix::fs::fgetxattr(file, name, &mut value) {
@@ -67,6 +67,6 @@ fn masked_entries(file: impl std::os::fd::AsFd, name: &str) -> io::Result<Vec<Ac
 }
 
 #[cfg(not(target_os = "linux"))]
-fn masked_entries(_: impl std::os::fd::AsFd, _: &str) -> io::Result<Vec<AclEntry>> {
+pub(super) fn masked_entries(_: impl std::os::fd::AsFd, _: &str) -> io::Result<Vec<AclEntry>> {
     Ok(Vec::new())
 }

@@ -8,6 +8,8 @@ use std::{fs::File, io, os::fd::AsFd};
 use rustix::fs::{AtFlags, CWD, FileType, Gid, Mode, SeekFrom, Uid, fchmod, fchown, fstat, seek, statat};
 use rustix::io::Errno;
 
+#[cfg(any(target_os = "linux", target_vendor = "apple"))]
+use super::acl::{ACCESS, AclEntry, masked_entries};
 use super::process::{change, retry};
 use crate::{FileIdentity, FileKind, Stat};
 
@@ -124,10 +126,6 @@ pub(super) fn carry_owner(fd: impl AsFd, wanted: &Stat, now: &Stat) -> io::Resul
     Ok(())
 }
 
-/// The attribute that holds the access ACL on Linux.
-#[cfg(any(target_os = "linux", target_vendor = "apple"))]
-const ACL: &[u8] = b"system.posix_acl_access";
-
 /// Copies `user.*` attributes and the access ACL; what cannot be read or set is left. Returns the mode bits that may be set.
 #[cfg(any(target_os = "linux", target_vendor = "apple"))]
 fn carry_extended(old: &File, new: &File) -> io::Result<u32> {
@@ -150,27 +148,19 @@ fn carry_extended(old: &File, new: &File) -> io::Result<u32> {
     if cfg!(target_vendor = "apple") {
         return Ok(0o777);
     }
-    let own = fgetxattr(old, ACL, value.as_mut_slice()).ok();
+    let own = fgetxattr(old, ACCESS, value.as_mut_slice()).ok();
     if let Some(size) = own
-        && set(ACL, &value[..size])?
+        && set(ACCESS.as_bytes(), &value[..size])?
     {
         return Ok(0o777);
     }
-    let bits = own.map_or(0o777, |size| 0o707 | group_bits(&value[..size]) << 3);
+    let group = || masked_entries(old, ACCESS).unwrap_or_default().into_iter().find(AclEntry::is_of_owning_group);
+    let bits = own.map_or(0o777, |_| 0o707 | group().map_or(0, |group| group.bits()) << 3);
     // One that the directory gives its new files (`default:`) would let in whom the former file did not.
-    if fgetxattr(new, ACL, value.as_mut_slice()).is_ok() {
-        change("fremovexattr", || fremovexattr(new, ACL))?;
+    if fgetxattr(new, ACCESS, value.as_mut_slice()).is_ok() {
+        change("fremovexattr", || fremovexattr(new, ACCESS))?;
     }
     Ok(bits)
-}
-
-/// The bits of `group::` in an ACL as the kernel gives it: a version of four bytes, then tag, bits and id of each entry
-/// (`linux/posix_acl_xattr.h`).
-#[cfg(any(target_os = "linux", target_vendor = "apple"))]
-fn group_bits(acl: &[u8]) -> u32 {
-    const GROUP: [u8; 2] = [4, 0];
-    let (entries, _) = acl.get(4..).unwrap_or_default().as_chunks::<8>();
-    entries.iter().find(|entry| entry[..2] == GROUP).map_or(0, |entry| u32::from(entry[2] & 7))
 }
 
 /// The nine permission bits, in the width that this system's modes have.
@@ -221,11 +211,11 @@ mod tests {
     fn an_acl_is_carried_over_or_the_group_gets_no_more_than_it_had() {
         let folder = tempfile::tempdir().unwrap();
         let old = File::create(folder.path().join("old")).unwrap();
-        if fsetxattr(&old, ACL, &acl(), XattrFlags::empty()).is_err() {
+        if fsetxattr(&old, ACCESS, &acl(), XattrFlags::empty()).is_err() {
             return;
         }
         assert_eq!(carried(folder.path()).unwrap(), 0o670);
-        // The first call sets the ACL: it is refused, or there is no room.
+        // The first call sets the ACCESS: it is refused, or there is no room.
         for (fault, is_made) in [("EIO:1", true), ("ENOSPC:1", false), ("EDQUOT:1", false)] {
             let mut command = Command::new(std::env::current_exe().unwrap());
             command.args(["--exact", "unix::fstat::tests::started_again"]).env(FOLDER, folder.path());
@@ -248,6 +238,6 @@ mod tests {
         }
         assert_eq!(carried(folder.path()).unwrap(), 0o640);
         let new = File::open(folder.path().join("new")).unwrap();
-        assert!(fgetxattr(&new, ACL, [0_u8; 100].as_mut_slice()).is_err(), "user:1 may not read it");
+        assert!(fgetxattr(&new, ACCESS, [0_u8; 100].as_mut_slice()).is_err(), "user:1 may not read it");
     }
 }
