@@ -147,14 +147,12 @@ pub fn image_info(bytes: &[u8]) -> Option<ImageInfo> {
         _ if bytes.starts_with(b"\xFF\xD8") && jpeg_size(bytes).is_some() => "image/jpeg",
         _ => return None,
     };
-    match imagesize::blob_size(bytes) {
-        Ok(size) => Some(ImageInfo { mime, width: size.width, height: size.height }),
-        Err(_) if mime == "image/jpeg" => {
-            let size = jpeg_size(bytes).or_else(|| (bytes.len() >= LONG_HEADER).then_some((0, 0)));
-            size.map(|(width, height)| ImageInfo { mime, width, height })
-        }
-        Err(_) => None,
-    }
+    let of_jpeg = || jpeg_size(bytes).or_else(|| (bytes.len() >= LONG_HEADER).then_some((0, 0)));
+    let (width, height) = match imagesize::blob_size(bytes) {
+        Ok(size) => (size.width, size.height),
+        Err(_) => Some(mime).filter(|mime| *mime == "image/jpeg").and_then(|_| of_jpeg())?,
+    };
+    Some(ImageInfo { mime, width, height })
 }
 
 /// Width and height of a JPEG whose segments have filling (ITU-T T.81, B.1.1.2) or other bytes between them, which

@@ -182,17 +182,8 @@ impl Strength {
                 _ if matches!(last, '^' | '_' | '√') => {}
                 '/' => found = found.max(Self::Ratio),
                 '·' | '⋅' | '*' | '×' | '∙' | '÷' => found = found.max(Self::Product),
-                '^'
-                | '_'
-                | '√'
-                | '′'
-                | '!'
-                | '%'
-                | '°'
-                | '.'
-                | ','
-                | '\u{300}'..='\u{36f}'
-                | '\u{20d0}'..='\u{20ff}' => {}
+                '\u{300}'..='\u{36f}' | '\u{20d0}'..='\u{20ff}' => {}
+                _ if "^_√′!%°.,".contains(sign) => {}
                 // The rest of a number, and what a function is of.
                 _ if sign.is_ascii_digit() && (last.is_ascii_digit() || matches!(last, '.' | ',')) => {}
                 '(' if last.is_alphabetic() && atoms == 1 => {}

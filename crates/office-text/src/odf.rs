@@ -10,7 +10,7 @@ use crate::{
     equation::equation,
     flow::{Flow, Table},
     package::{OfficeKind, Package},
-    story::{Slide, slide_of},
+    story::{Slide, slide_of, text_of},
     styles::{HIDDEN, Level, Levels, List, MAX_LABEL, MAX_LEVELS, Numbers, Style, Styles, by},
     xml::{Node, Tag, Xml},
 };
@@ -27,9 +27,11 @@ const MAX_MARKS: usize = 100;
 /// Spaces that one element may add.
 pub(crate) const MAX_SPACES: usize = 1000;
 
-/// What is on each page of a text, and on which pages: all, the left ones, the first.
-const HEADERS: [&str; 2] = ["header", "footer"];
-const HEADERS_OF: [&str; 3] = ["", "-left", "-first"];
+/// The kind of an element that is on each page of a text, or on the left ones or the first.
+fn header_kind(name: &str) -> Option<&'static str> {
+    let is_of = |kind: &&str| name.strip_prefix(*kind).is_some_and(|pages| matches!(pages, "" | "-left" | "-first"));
+    ["header", "footer"].into_iter().find(is_of)
+}
 
 /// Frames of a slide whose text is the same on each.
 const LEFT_OUT: [&str; 4] = ["page-number", "date-time", "header", "page"];
@@ -110,16 +112,8 @@ impl Odf {
         let Some(mut xml) = package.xml("styles.xml")?.filter(|_| self.items.is_empty()) else { return Ok(found) };
         while let Some(node) = xml.next()? {
             let Node::Start(tag) = node else { continue };
-            let kind =
-                HEADERS.into_iter().find(|kind| HEADERS_OF.iter().any(|of| tag.name().strip_prefix(kind) == Some(of)));
-            let Some(kind) = kind else { continue };
-            let text = slide_of(|flow| {
-                Reader::new(self, package, flow).read(&mut xml)?;
-                Ok(Slide::default())
-            });
-            let text = text?.text;
-            package.budget.hold(text.len())?;
-            found.push((kind, text));
+            let Some(kind) = header_kind(tag.name()) else { continue };
+            found.push((kind, text_of(package, |flow| Reader::new(self, package, flow).read(&mut xml))?));
         }
         Ok(found)
     }
@@ -319,11 +313,7 @@ impl<'d, 't> Reader<'d, 't> {
                 },
                 Some(Node::End(tag)) => match tag.local_name().into_inner() {
                     "page" => break,
-                    "header" | "header-left" | "header-first" | "footer" | "footer-left" | "footer-first"
-                        if self.odf.kind == OfficeKind::Text =>
-                    {
-                        break;
-                    }
+                    name if self.odf.kind == OfficeKind::Text && header_kind(name).is_some() => break,
                     name => self.end(name)?,
                 },
                 Some(Node::Text(text)) => match (&mut self.at.field, self.at.paragraphs.last_mut()) {

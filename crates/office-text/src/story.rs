@@ -77,12 +77,7 @@ impl Docx {
             for part in self.relationships.all_of_type(kind) {
                 let Some(xml) = package.xml(part)? else { continue };
                 let relationships = package.relationships(part)?;
-                let text = slide_of(|flow| {
-                    Story::new(self, package, &relationships, flow).read(xml)?;
-                    Ok(Slide::default())
-                });
-                let text = text?.text;
-                package.budget.hold(text.len())?;
+                let text = text_of(package, |flow| Story::new(self, package, &relationships, flow).read(xml))?;
                 found.push((kind, text));
             }
         }
@@ -458,6 +453,13 @@ fn read_shapes(package: &Package<'_>, part: &str, relationships: &Relationships)
         story.read(package.required_xml(part)?)?;
         Ok(story.at.slide)
     })
+}
+
+/// The paragraphs that `read` reads, as one text.
+pub(crate) fn text_of(package: &Package<'_>, read: impl FnOnce(Flow<'_>) -> Result<()>) -> Result<String> {
+    let text = slide_of(|flow| read(flow).map(|()| Slide::default()))?.text;
+    package.budget.hold(text.len())?;
+    Ok(text)
 }
 
 /// The slide that `read` reads, with its paragraphs as its text.

@@ -21,7 +21,7 @@ use super::{
     image::{ImageSource, show_image},
     open::{Format, Source},
     request::FileRequest,
-    section::{ReadFacts, Section, record_of},
+    section::{ReadFacts, Section, continued_with, record_of},
     selection::{Part, SheetPart},
     text::read_text,
 };
@@ -530,12 +530,7 @@ impl Shown {
         let at_least = if self.is_partial { "at least " } else { "" };
         let _ = write!(closing, "({at_least}{}{rev}", count(total, noun));
         let next_offset = next.map(|(_, offset)| offset).filter(|offset| *offset > 0);
-        if let Some(part) = next_part.as_ref().filter(|_| self.is_cut) {
-            let _ = write!(closing, "; continue with part=\"{part}\"");
-            if let Some(offset) = next_offset {
-                let _ = write!(closing, " and offset={offset}");
-            }
-        }
+        closing.extend(next_part.as_ref().filter(|_| self.is_cut).map(|part| continued_with(part, next_offset)));
         closing.push(')');
         if let Some((next, _)) = next.filter(|_| !self.is_untrusted) {
             closing.extend(not_shown(&self.headings, &[next..=total]).map(|outline| format!("\n{outline}")));

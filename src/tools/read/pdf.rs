@@ -10,7 +10,7 @@ use super::{
     super::{AnswerBudget, CallContext, Kind, ToolError, answer::count, hidden_note::HiddenNote},
     open::Source,
     request::FileRequest,
-    section::{ReadFacts, Section, record_of},
+    section::{ReadFacts, Section, continued_with, record_of},
 };
 
 /// Units of the budget kept back for the lines below the text.
@@ -267,12 +267,7 @@ impl PagesText {
         let until = self.until.filter(|_| is_cut).map(|until| until.to_string()).unwrap_or_default();
         let next_part = next.map(|(page, _)| format!("pages {page}-{until}"));
         let next_offset = next.map(|(_, offset)| offset).filter(|offset| *offset > 0);
-        if let Some(part) = next_part.as_ref().filter(|_| is_cut) {
-            let _ = write!(closing, "; continue with part=\"{part}\"");
-            if let Some(offset) = next_offset {
-                let _ = write!(closing, " and offset={offset}");
-            }
-        }
+        closing.extend(next_part.as_ref().filter(|_| is_cut).map(|part| continued_with(part, next_offset)));
         closing.push(')');
         let facts = ReadFacts {
             returned_lines: Some(lines),

@@ -292,6 +292,12 @@ impl Properties {
     }
 }
 
+/// How a document that was cut goes on, for its last line.
+pub(super) fn continued_with(part: &str, offset: Option<usize>) -> String {
+    let offset = offset.map(|offset| format!(" and offset={offset}")).unwrap_or_default();
+    format!("; continue with part=\"{part}\"{offset}")
+}
+
 /// The note on a file that is no longer what was read.
 pub(super) const CHANGED: &str = "(the file changed while it was read; read it again before an edit)\n";
 
