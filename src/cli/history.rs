@@ -168,7 +168,8 @@ fn point<'r>(
     if let Some(name) = checkpoint {
         since_checkpoint(services, name)?;
     }
-    Ok(session.map(HistoryPoint::RecordedSession).or_else(|| checkpoint.map(HistoryPoint::PersonsCheckpoint)))
+    let named = |name| HistoryPoint::Checkpoint(name, CheckpointAsker::Person);
+    Ok(session.map(HistoryPoint::RecordedSession).or_else(|| checkpoint.map(named)))
 }
 
 /// Names the state of the roots as it is now.

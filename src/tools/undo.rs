@@ -17,7 +17,10 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use text_file::Document;
 
-use crate::session::{Cost, history::Effect};
+use crate::session::{
+    Cost,
+    history::{CheckpointAsker, Effect},
+};
 
 use super::{
     Answer, CallContext, Change, Group, Kind, Plan, Preview, Spec, Tool, ToolError,
@@ -78,7 +81,7 @@ impl Tool for Undo {
         let earlier = match to {
             Some(REDO) => return redo(cx, &args),
             Some("session") => Some(HistoryPoint::Session),
-            Some(name) => Some(HistoryPoint::Checkpoint(name)),
+            Some(name) => Some(HistoryPoint::Checkpoint(name, CheckpointAsker::Model(cx.by.as_deref()))),
             None => None,
         };
         if let Some(earlier) = earlier {
@@ -224,7 +227,7 @@ fn plan_return(
     }
     let mut plan = UndoPlan::of(cx, &since, includes_others, &within, DiffDirection::Back)?;
     let where_to = match earlier {
-        HistoryPoint::Checkpoint(name) => format!("the checkpoint {}", echo(name)),
+        HistoryPoint::Checkpoint(name, _) => format!("the checkpoint {}", echo(name)),
         _ => "the start of this session".to_owned(),
     };
     if !within.is_empty() {

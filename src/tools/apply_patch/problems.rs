@@ -202,11 +202,7 @@ pub(super) fn unwritable(path: &WorkspacePath, hunks: &[PatchHunk<'_>], error: &
             ))
             .hint("write the character that is meant, or another one, or convert the whole file with write")
         }
-        SpliceError::Unstable { encoding } => ToolError::new(
-            Kind::Binary,
-            format!("{path} is in {encoding}, where a part cannot be changed without touching the rest"),
-        )
-        .hint("replace the whole file with write"),
+        SpliceError::Unstable { encoding } => ToolError::inseparable(path, encoding),
     }
 }
 

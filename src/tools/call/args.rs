@@ -271,7 +271,7 @@ fn selected_path(item: Map<String, Value>, spec: &Spec) -> Result<Value, ToolErr
 }
 
 /// Forms of a part that is no definition.
-const PARTS: [&str; 10] =
+pub(crate) const PARTS: [&str; 10] =
     ["def", "section", "pages", "cells", "region", "columns", "paragraphs", "sheet", "slides", "image"];
 
 /// `10-40,60-80` for ranges of lines as texts, pairs or objects; `None` where there are none.

@@ -113,6 +113,15 @@ impl ToolError {
         Self::new(Kind::Cancelled, "the call was cancelled").hint("call again if it is still wanted")
     }
 
+    /// The refusal to change a part of a file in an encoding in which new bytes would join with those next to them.
+    pub(crate) fn inseparable(path: &WorkspacePath, encoding: &str) -> Self {
+        Self::new(
+            Kind::Binary,
+            format!("{path} is in {encoding}, where a part cannot be changed without touching the rest"),
+        )
+        .hint("replace the whole file with write")
+    }
+
     /// The time was up before anything was searched.
     pub fn compiled_too_long(limit: Duration) -> Self {
         let sentence =

@@ -153,11 +153,7 @@ impl EditEntry {
                     u32::from(character)
                 ))
                 .hint("write it another way, or convert the whole file with write"),
-                SpliceError::Unstable { encoding } => ToolError::new(
-                    Kind::Binary,
-                    format!("{path} is in {encoding}, where a part cannot be changed without touching the rest"),
-                )
-                .hint("replace the whole file with write"),
+                SpliceError::Unstable { encoding } => ToolError::inseparable(path, encoding),
             })
         })
     }

@@ -6,7 +6,7 @@ use std::{fmt, ops::Range};
 use confined_fs::peeled;
 
 use super::{
-    super::{Kind, ToolError},
+    super::{Kind, ToolError, args::PARTS},
     open::Format,
 };
 
@@ -48,9 +48,8 @@ impl Selection {
         }
         let (path, ranges) = text.rsplit_once(':')?;
         let is_part = |form: &&str| ranges.strip_prefix(*form).is_some_and(|rest| rest.starts_with(' '));
-        let is_part = ranges == "headers"
-            || ["pages", "cells", "region", "columns", "paragraphs", "sheet", "slides", "image"].iter().any(is_part);
-        if !path.is_empty() && is_part {
+        // Those of definitions and sections were found above.
+        if !path.is_empty() && (ranges == "headers" || PARTS.iter().any(is_part)) {
             return Some((path, Part::parse(ranges).map(Self::Part)));
         }
         let is_ranges = |text: &str| {

@@ -24,10 +24,8 @@ const NAMED: usize = 5;
 pub(crate) enum HistoryPoint<'a> {
     /// Before the first change of this session.
     Session,
-    /// The checkpoint of this name that is the caller's, or else the person's.
-    Checkpoint(&'a str),
-    /// The checkpoint of this name that is the person's, or else that of a model.
-    PersonsCheckpoint(&'a str),
+    /// The checkpoint of this name that comes first for who asks.
+    Checkpoint(&'a str, CheckpointAsker<'a>),
     /// Before the first change of a recorded session; only the changes of that session count.
     RecordedSession(&'a str),
 }
@@ -86,11 +84,7 @@ pub(in crate::tools) fn changes_since(
         }
         HistoryPoint::Session => return Ok(own_since(0)),
         HistoryPoint::RecordedSession(id) => return recorded_session(cx, id),
-        HistoryPoint::Checkpoint(name) | HistoryPoint::PersonsCheckpoint(name) => {
-            let asker = match earlier {
-                HistoryPoint::PersonsCheckpoint(_) => CheckpointAsker::Person,
-                _ => CheckpointAsker::Model(cx.by.as_deref()),
-            };
+        HistoryPoint::Checkpoint(name, asker) => {
             let Some((checkpoint, records)) = history.since_checkpoint(name, &roots, asker).map_err(unreadable)? else {
                 let own = history.undo_list().checkpoints.get(name);
                 return own.map(own_since).ok_or_else(|| no_checkpoint(cx, name));
