@@ -55,7 +55,7 @@ struct Slot {
     answers: Backoff,
     /// Why it does not run.
     why: Option<String>,
-    /// What it said of its state in an answer.
+    /// Its words about its state in the last answer that had them.
     noted: Option<String>,
     /// The texts of files before the first change that was not checked.
     unchecked: HashMap<String, Option<String>>,

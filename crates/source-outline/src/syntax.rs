@@ -128,7 +128,7 @@ const JSONC_FILES: &str = "/.auto-changelog /.babelrc.json /.c8rc /.c8rc.json /.
      .devcontainer/*.json .fleet/*.json .vscode/*.json .zed/*.json rush/*.json";
 
 /// Names of YAML files whose programs take a key as often as it is there: Cirrus CI
-/// (<https://cirrus-ci.org/guide/writing-tasks/>) and conda, which selects by the comment behind it.
+/// (<https://cirrus-ci.org/guide/writing-tasks/>) and conda, which selects by the comment after it.
 const REPEATED_KEYS: &str = "/.cirrus.yml /.cirrus.yaml /meta.yaml /conda_build_config.yaml";
 
 /// Names of XML files. HTML is none, and neither are files that only some programs write as XML.
