@@ -11,11 +11,11 @@ use super::{Source, crates, none, root, sources};
 /// Ceilings of the product lines of each crate: lines of code without tests, blanks and comments. Each commit that removes
 /// lines lowers them to the next multiple of 20; one that raises a ceiling says what it is paid for with.
 const MAX_LINES: &[(&str, usize)] = &[
-    ("crates/beneath", 1_540),
+    ("crates/beneath", 1_520),
     ("crates/confined-fs", 12_320),
     ("crates/image-view", 960),
     ("crates/lsp-check", 1_580),
-    ("crates/office-text", 2_920),
+    ("crates/office-text", 2_900),
     ("crates/pdf-text", 2_860),
     ("crates/self-sandbox", 1_400),
     ("crates/source-outline", 3_580),
@@ -23,7 +23,7 @@ const MAX_LINES: &[(&str, usize)] = &[
     ("crates/text-edit", 6_100),
     ("crates/text-file", 1_360),
     ("crates/tree-search", 7_620),
-    ("src", 31_460),
+    ("src", 31_440),
 ];
 
 /// Modules that a folder may have; a file and the folder of its name count once.
