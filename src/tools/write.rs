@@ -40,7 +40,7 @@ pub(crate) struct Args {
     path: String,
     /// The whole new text, or the text to append.
     content: String,
-    /// overwrite replaces an existing file (which must have been seen, as for edit), append adds to its end (no read
+    /// overwrite replaces a file (which must have been seen, as for edit), append adds to its end (no read
     /// needed), create fails if it exists. Default: overwrite.
     mode: Option<Mode>,
     /// The rev that an existing file must have; then no read is needed.

@@ -136,15 +136,17 @@ impl Workspace {
     /// The whole content of a file of at most `max_bytes`, unchanged from its first byte to its
     /// last; tried a few times when somebody is writing.
     pub fn read(&self, path: &WorkspacePath, max_bytes: u64) -> Result<Snapshot, AccessError> {
-        self.read_known(path, max_bytes, |_, _| None)
+        self.read_known(path, max_bytes, false, |_, _| None)
     }
 
     /// As [`Self::read`], where `known` may know the revision of the bytes at a real path: what it returns must be
-    /// theirs. Hashing is most of the work on a large file.
+    /// theirs. Hashing is most of the work on a large file. A file that only grew meanwhile is as good, where it
+    /// `may_grow`: a log whose writer never rests has its former length then.
     pub fn read_known(
         &self,
         asked: &WorkspacePath,
         max_bytes: u64,
+        may_grow: bool,
         known: impl Fn(&WorkspacePath, &[u8]) -> Option<Revision>,
     ) -> Result<Snapshot, AccessError> {
         for _ in 0..READ_ATTEMPTS {
@@ -157,13 +159,15 @@ impl Workspace {
             let expected = usize::try_from(before.size).unwrap_or(0);
             let mut bytes = Vec::with_capacity(expected.saturating_add(1));
             // One byte more than allowed, to distinguish a file that grew from one that just fits.
-            (&mut open).take(max_bytes.saturating_add(1)).read_to_end(&mut bytes).at(asked)?;
+            let most = if may_grow { before.size } else { max_bytes.saturating_add(1) };
+            (&mut open).take(most).read_to_end(&mut bytes).at(asked)?;
             let after = open.restat().at(asked)?;
             if bytes.len() as u64 > max_bytes {
                 let kind = AccessErrorKind::TooLarge { size: after.size, limit: max_bytes };
                 return Err(AccessError::new(kind, asked));
             }
-            if before.same_file_state(&after) {
+            let grew = may_grow && before.same_file(&after) && after.size >= before.size;
+            if before.same_file_state(&after) || grew && bytes.len() as u64 == before.size {
                 let revision = known(open.real_path(), &bytes).unwrap_or_else(|| Revision::of(&bytes));
                 return Ok(Snapshot { bytes, revision, stat: after, path: open.real_path().clone() });
             }

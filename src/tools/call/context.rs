@@ -243,8 +243,17 @@ impl CallContext {
     /// The file, of at most so many bytes as may be changed; what is still as it was last seen is not hashed
     /// again.
     pub fn read_to_change(&self, path: &WorkspacePath) -> Result<Snapshot, AccessError> {
+        self.read_known(path, false)
+    }
+
+    /// As [`Self::read_to_change`], of a file that others may append to meanwhile.
+    pub fn read_to_append(&self, path: &WorkspacePath) -> Result<Snapshot, AccessError> {
+        self.read_known(path, true)
+    }
+
+    fn read_known(&self, path: &WorkspacePath, may_grow: bool) -> Result<Snapshot, AccessError> {
         let known = |real: &WorkspacePath, bytes: &[u8]| self.session.ledger.revision_of(real, bytes);
-        self.workspace.read_known(path, self.settings.max_file_size, known)
+        self.workspace.read_known(path, self.settings.max_file_size, may_grow, known)
     }
 
     /// How long a change of this call waits for others: until the call is cancelled or out of time.

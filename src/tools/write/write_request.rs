@@ -92,7 +92,7 @@ impl WriteRequest {
     /// The answer to a call that was made before: what it appends is there, at the place that it names.
     pub(super) fn appended_already(&self, cx: &CallContext) -> Result<Option<Answer>, ToolError> {
         let Some(at) = &self.at else { return Ok(None) };
-        let now = match cx.read_to_change(&self.path) {
+        let now = match cx.read_to_append(&self.path) {
             Err(error) if error.kind == AccessErrorKind::NotFound => return Ok(None),
             now => now?,
         };
@@ -154,7 +154,11 @@ impl WriteRequest {
         checked: impl FnOnce(Snapshot) -> Result<Snapshot, ToolError>,
     ) -> Result<NewContent, ToolError> {
         let path = &self.path;
-        let now = match cx.read_to_change(path) {
+        let now = match self.mode {
+            Mode::Append => cx.read_to_append(path),
+            Mode::Overwrite | Mode::Create => cx.read_to_change(path),
+        };
+        let now = match now {
             Err(error) if error.kind == AccessErrorKind::NotFound => return self.created(cx),
             // It is there, whatever its size.
             Err(AccessError { kind: AccessErrorKind::TooLarge { .. }, .. }) if self.mode == Mode::Create => {
