@@ -13,13 +13,12 @@ use tempfile::TempDir;
 
 use super::case::{Case, Outcome};
 
-/// The file that is edited, over and over.
-const FILE: &str = "file.txt";
-
-/// A workspace of one file and a client of a server on it.
+/// A workspace of one file at a time and a client of a server on it.
 pub(crate) struct Tool {
     client: InProcessClient,
     folder: TempDir,
+    /// How many there were, which is the name of the one that is there.
+    files: usize,
 }
 
 impl Tool {
@@ -47,7 +46,21 @@ impl Tool {
             language_servers: None,
             options: ServerOptions::default(),
         });
-        Ok(Self { client: InProcessClient::open(server)?, folder })
+        Ok(Self { client: InProcessClient::open(server)?, folder, files: 0 })
+    }
+
+    fn name(&self) -> String {
+        format!("{}.txt", self.files)
+    }
+
+    /// Puts the file of `case` in place of the one before, under a name that was never read, and reads it: a large file is
+    /// shown in part, and lines of another content that were shown before would be changed by somebody since.
+    fn put(&mut self, case: &Case) -> Result<(), String> {
+        let _ = fs::remove_file(self.folder.path().join(self.name()));
+        self.files += 1;
+        let name = self.name();
+        fs::write(self.folder.path().join(&name), &case.file).map_err(|error| error.to_string())?;
+        self.call("read", &json!({ "path": name })).map(drop)
     }
 
     /// Reads the file and makes the edit, like a model.
@@ -57,9 +70,8 @@ impl Tool {
 
     /// Makes an edit that is refused: the error as a model reads it, its kind in brackets before it.
     pub(crate) fn refused(&mut self, case: &Case) -> Result<String, String> {
-        fs::write(self.folder.path().join(FILE), &case.file).map_err(|error| error.to_string())?;
-        self.call("read", &json!({ "path": FILE }))?;
-        let outcome = self.client.call("edit", case.arguments(FILE).as_object().cloned().unwrap_or_default())?;
+        self.put(case)?;
+        let outcome = self.client.call("edit", case.arguments(&self.name()).as_object().cloned().unwrap_or_default())?;
         let kind = outcome.meta.get("rootbound/error").and_then(Value::as_str).unwrap_or("none");
         Ok(format!("[{kind}]\n{}", outcome.text()))
     }
@@ -67,19 +79,19 @@ impl Tool {
     /// Makes an edit of the file as it is, which was read already.
     pub(crate) fn once_more(&mut self, case: &Case) -> Outcome {
         let tried = |this: &mut Self| {
-            let kind = this.call("edit", &case.arguments(FILE))?;
-            let bytes = fs::read(this.folder.path().join(FILE)).map_err(|error| error.to_string())?;
+            let name = this.name();
+            let kind = this.call("edit", &case.arguments(&name))?;
+            let bytes = fs::read(this.folder.path().join(name)).map_err(|error| error.to_string())?;
             Ok::<_, String>(Outcome::of_call(case, kind.as_deref(), bytes))
         };
         tried(self).unwrap_or_else(Outcome::Unfit)
     }
 
     fn tried(&mut self, case: &Case) -> Result<Outcome, String> {
-        let path = self.folder.path().join(FILE);
-        fs::write(&path, &case.file).map_err(|error| error.to_string())?;
-        self.call("read", &json!({ "path": FILE }))?;
-        let kind = self.call("edit", &case.arguments(FILE))?;
-        let bytes = fs::read(&path).map_err(|error| error.to_string())?;
+        self.put(case)?;
+        let name = self.name();
+        let kind = self.call("edit", &case.arguments(&name))?;
+        let bytes = fs::read(self.folder.path().join(name)).map_err(|error| error.to_string())?;
         let left = fs::read_dir(self.folder.path()).map_err(|error| error.to_string())?.count();
         if left != 1 {
             return Err(format!("{left} files in the folder of one"));

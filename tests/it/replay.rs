@@ -58,12 +58,13 @@ fn sources() -> Vec<Source> {
     if found.is_empty() { source::collect(&package.join("src"), 100) } else { found }
 }
 
-/// Makes the edit by calls of the server's tools, like a model.
-fn through_server(harness: &Harness, case: &Case) -> Outcome {
-    harness.write("file.txt", &case.file);
-    harness.call("read", json!({ "path": "file.txt" })).ok();
-    let answer = harness.call("edit", case.arguments("file.txt"));
-    Outcome::of_call(case, answer.error_kind(), harness.bytes("file.txt"))
+/// Makes the edit by calls of the server's tools, like a model, of a file of its own: a large one is shown in part, and
+/// another content that was shown under its name before would be changed by somebody since.
+fn through_server(harness: &Harness, case: &Case, name: &str) -> Outcome {
+    harness.write(name, &case.file);
+    harness.call("read", json!({ "path": name })).ok();
+    let answer = harness.call("edit", case.arguments(name));
+    Outcome::of_call(case, answer.error_kind(), harness.bytes(name))
 }
 
 #[test]
@@ -76,7 +77,7 @@ fn no_damaged_edit_of_a_real_file_gives_a_wrong_result() {
     for kind in kinds::all() {
         for (index, case) in kind.cases(&sources, 2 * EACH, &mut random).enumerate() {
             let by_engine = index % 2 == 0 && case.more.is_empty();
-            let outcome = if by_engine { case.run() } else { through_server(&harness, &case) };
+            let outcome = if by_engine { case.run() } else { through_server(&harness, &case, &format!("{}.txt", table.total())) };
             if matches!(outcome, Outcome::Wrong(_) | Outcome::Unfit(_)) {
                 wrong.push(score::explained(kind.name, &case, &outcome));
             }

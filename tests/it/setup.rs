@@ -358,6 +358,10 @@ fn a_part_is_removed_alone() {
         ("gemini-cli", "user", "--replace"),
         ("deerflow", "user", "--replace"),
     ] {
+        // Codex runs hooks with cmd there.
+        if cfg!(windows) && client == "codex" {
+            continue;
+        }
         let machine = Machine::new();
         fs::write(machine.project().join("config.yaml"), "tools:\n  - name: ls\n  - name: web\n").expect("written");
         let clean = machine.everything_but_blanks();

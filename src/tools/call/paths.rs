@@ -190,8 +190,7 @@ impl CallContext {
         Ok(path)
     }
 
-    /// The path of a file that may be made; a slash after the name means a directory. `is_meant` as in
-    /// [`Self::resolve_new`].
+    /// As `resolve_new`, of a file: a slash after the name means a directory.
     ///
     /// # Errors
     /// As there, where the text is no path of a file, and where it mentions several.
