@@ -71,7 +71,8 @@ impl Tool {
     /// Makes an edit that is refused: the error as a model reads it, its kind in brackets before it.
     pub(crate) fn refused(&mut self, case: &Case) -> Result<String, String> {
         self.put(case)?;
-        let outcome = self.client.call("edit", case.arguments(&self.name()).as_object().cloned().unwrap_or_default())?;
+        let outcome =
+            self.client.call("edit", case.arguments(&self.name()).as_object().cloned().unwrap_or_default())?;
         let kind = outcome.meta.get("rootbound/error").and_then(Value::as_str).unwrap_or("none");
         Ok(format!("[{kind}]\n{}", outcome.text()))
     }

@@ -77,7 +77,8 @@ fn no_damaged_edit_of_a_real_file_gives_a_wrong_result() {
     for kind in kinds::all() {
         for (index, case) in kind.cases(&sources, 2 * EACH, &mut random).enumerate() {
             let by_engine = index % 2 == 0 && case.more.is_empty();
-            let outcome = if by_engine { case.run() } else { through_server(&harness, &case, &format!("{}.txt", table.total())) };
+            let outcome =
+                if by_engine { case.run() } else { through_server(&harness, &case, &format!("{}.txt", table.total())) };
             if matches!(outcome, Outcome::Wrong(_) | Outcome::Unfit(_)) {
                 wrong.push(score::explained(kind.name, &case, &outcome));
             }
