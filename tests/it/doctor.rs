@@ -104,7 +104,7 @@ fn a_run_as_configured_exits_with_0() {
         "an answer of 11000 bytes (--max-output)",
         "verdict      everything is as configured",
     ] {
-        assert!(text.contains(part), "{part:?} is not in\n{text}\n{log}");
+        assert!(text.replace('\\', "/").contains(part), "{part:?} is not in\n{text}\n{log}");
     }
     assert_eq!(code, Some(0), "{text}");
 }
