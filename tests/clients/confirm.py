@@ -65,6 +65,8 @@ async def main(mode, program, *arguments):
         refused(await session.call_tool("edit", edit("RETRIES = 4")), "stale", words)
         file.write_bytes(untouched)
         before, meanwhile = untouched, None
+        # What was refused has shown the change that is gone again.
+        await session.call_tool("read", {"path": "src/config.py"})
 
         if modern:
             await tampered(session.session, edit, refused)
