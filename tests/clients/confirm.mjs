@@ -82,6 +82,8 @@ refused(
 writeFileSync(file, untouched);
 before = untouched;
 meanwhile = undefined;
+// What was refused has shown the change that is gone again.
+await client.callTool({ name: "read", arguments: { path: "src/config.py" } });
 
 if (sdk === "v2-auto") await tampered();
 const made = await edit(client, "RETRIES = 3", "RETRIES = 5");
