@@ -6,8 +6,9 @@
 use std::{
     collections::{HashMap, HashSet, VecDeque},
     hash::{BuildHasher as _, RandomState},
+    io,
     ops::Range,
-    sync::{Arc, Mutex, MutexGuard, Once, OnceLock, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, Once, PoisonError},
     time::SystemTime,
 };
 
@@ -119,7 +120,7 @@ pub struct Ledger {
     /// Names this process in the state folder.
     process: String,
     /// Held from the first record of this process on, and freed by its end.
-    living: OnceLock<Option<FolderLock>>,
+    living: Mutex<Option<FolderLock>>,
 }
 
 #[derive(Debug, Default)]
@@ -179,7 +180,7 @@ impl Ledger {
     pub fn new(state: Option<StateDir>) -> Self {
         // Random enough to tell processes apart; it protects nothing.
         let process = format!("{:016x}", RandomState::new().hash_one(0));
-        Self { state, memory: Mutex::default(), swept: Once::new(), process, living: OnceLock::new() }
+        Self { state, memory: Mutex::default(), swept: Once::new(), process, living: Mutex::default() }
     }
 
     /// The file at the real path `path` was read at `revision` for the caller `by`, who is shown this of it.
@@ -354,15 +355,23 @@ impl Ledger {
     pub fn save(&self, pending: &UnsavedRead) {
         let UnsavedRead { key, revision, now, caller, lines } = pending;
         let Some(state) = &self.state else { return };
-        // Before the first line: another process takes it for one of a process that has ended.
-        self.living.get_or_init(|| state.hold(&format!("{LIVING}{}", self.process)).ok());
         let (time, path, process) = (seconds(*now), &key.path, &self.process);
         let line = format!("{time} {path} {revision} {process} {caller} {lines}\n");
-        if let Err(error) = keep(state, &file_name(&key.root), &line, *now) {
+        let saved = self.mark_living(state).and_then(|()| keep(state, &file_name(&key.root), &line, *now));
+        if let Err(error) = saved {
             tracing::debug!(%error, "what was read is remembered in memory only");
         }
         // Once for each process: it lists the whole folder.
         self.swept.call_once(|| sweep(state, *now));
+    }
+
+    /// Before the first line: without the mark, others would take the line for one of a process that has ended.
+    fn mark_living(&self, state: &StateDir) -> io::Result<()> {
+        let mut living = self.living.lock().unwrap_or_else(PoisonError::into_inner);
+        if living.is_none() {
+            *living = Some(state.hold(&format!("{LIVING}{}", self.process))?);
+        }
+        Ok(())
     }
 
     /// What was last seen of the file at the real path `path`, by this process or, within a day, by another one.
@@ -530,9 +539,10 @@ impl Ledger {
 
 impl Drop for Ledger {
     fn drop(&mut self) {
-        if let (Some(Some(lock)), Some(state)) = (self.living.take(), &self.state) {
+        let living = self.living.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if let (Some(lock), Some(state)) = (living.take(), &self.state) {
             drop(lock);
-            state.is_held(&format!("{LIVING}{}", self.process));
+            let _ = state.remove_any(format!("{LIVING}{}", self.process).as_ref());
         }
     }
 }

@@ -83,9 +83,15 @@ impl StateDir {
 
     /// The folder of that name in this one, made (mode 0700) when it is missing.
     fn child(&self, name: &OsStr) -> io::Result<Self> {
+        self.make(name)?;
+        Ok(Self { dir: self.dir.child_dir(name, OpenFor::Traverse)? })
+    }
+
+    /// Makes a folder of that name (mode 0700) where there is none.
+    fn make(&self, name: &OsStr) -> io::Result<()> {
         match self.dir.make_dir(name, true) {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
-            _ => Ok(Self { dir: self.dir.child_dir(name, OpenFor::Traverse)? }),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+            answer => answer,
         }
     }
 

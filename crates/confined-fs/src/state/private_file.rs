@@ -3,11 +3,12 @@
 //! Another program of the same user may write there. So a file is used only where it is a regular one with one name, of
 //! this user, and nobody else may write to it; what is in it is for the caller to check.
 
-use std::{ffi::OsStr, fs::File, io, time::SystemTime};
+use std::time::{Duration, Instant, SystemTime};
+use std::{ffi::OsStr, fs::File, io, thread};
 
 use beneath::{FileKind, LockAttempt, OpenFor, Stat};
 
-use super::{FolderLock, StateDir, bare};
+use super::{FolderLock, LOCK_WITHIN, StateDir, bare};
 use crate::write::{Temporary, is_reserved};
 use crate::{Dir, limits::IfThere as _};
 
@@ -89,7 +90,7 @@ impl StateDir {
 
     /// As [`Self::existing_private_folder`]; it is made (mode 0700) when it is missing.
     pub fn private_folder(&self, name: &str) -> io::Result<Self> {
-        self.child(bare(name)?)?;
+        self.make(bare(name)?)?;
         self.existing_private_folder(name)
     }
 
@@ -125,35 +126,59 @@ impl StateDir {
         Ok((handle.try_lock() == LockAttempt::Acquired).then_some(FolderLock { _handle: Some(handle) }))
     }
 
-    /// Makes a folder of that name and takes its lock: [`Self::is_held`] until the lock is dropped, or the process ends.
+    /// Makes a folder of that name, which no other process has, and takes its lock: [`Self::is_held`] until that is dropped,
+    /// or the process ends.
+    ///
+    /// # Errors
+    /// `WouldBlock` where others have the lock for 0.1 s; those of the system.
     pub fn hold(&self, name: &str) -> io::Result<FolderLock> {
-        loop {
-            let held = self.private_folder(name)?;
-            // On a file system without locks the folder alone says so.
-            let lock = held.try_lock()?.unwrap_or(FolderLock { _handle: None });
-            // Another process may have taken it for one that nobody holds before it was locked.
-            if self.dir.child_stat(bare(name)?).if_there()?.is_some() {
-                return Ok(lock);
+        let began = Instant::now();
+        while began.elapsed() < LOCK_WITHIN {
+            self.make(bare(name)?)?;
+            if let Some(folder) = self.existing_private_folder(name).if_there()? {
+                let handle = folder.dir.reopen(OpenFor::List)?;
+                // On a file system without locks the folder alone says so, and nobody removes it.
+                let is_free = handle.try_lock() != LockAttempt::HeldElsewhere;
+                if is_free && self.dir.child_stat(bare(name)?).if_there()?.is_some() {
+                    return Ok(FolderLock { _handle: Some(handle) });
+                }
             }
+            // Who sweeps has the lock for a moment, and may have removed the folder before that was taken here.
+            thread::sleep(Duration::from_micros(200));
         }
+        Err(io::ErrorKind::WouldBlock.into())
     }
 
-    /// Whether the folder of that name is held. One that nobody holds is removed.
+    /// Whether the folder of that name is held, or that cannot be found out.
     pub fn is_held(&self, name: &str) -> bool {
-        let is_free = |folder: Self| folder.try_lock().is_ok_and(|lock| lock.is_some());
-        let is_left = self.existing_private_folder(name).map(is_free);
-        if is_left.as_ref().is_ok_and(|is_left| *is_left) {
-            let _ = self.remove_any(name.as_ref());
+        match self.existing_private_folder(name).and_then(|folder| folder.try_lock()) {
+            Ok(lock) => lock.is_none(),
+            Err(error) => error.kind() != io::ErrorKind::NotFound,
         }
-        is_left.is_ok_and(|is_left| !is_left)
     }
 
     /// Removes the folders that nobody holds and whose names begin with `prefix`.
     pub fn sweep_held(&self, prefix: &str) -> io::Result<()> {
         for listed in self.dir.reopen(OpenFor::List)?.list()? {
-            listed.name.to_str().filter(|name| name.starts_with(prefix)).map(|name| self.is_held(name));
+            // What cannot be removed is in nobody's way.
+            listed.name.to_str().filter(|name| name.starts_with(prefix)).map(|name| self.remove_left(name));
         }
         Ok(())
+    }
+
+    /// Removes a folder that nobody holds.
+    fn remove_left(&self, name: &str) -> io::Result<()> {
+        let folder = self.existing_private_folder(name)?;
+        let lock = folder.try_lock()?;
+        // Another one that sweeps may have removed it before it was locked here, and its process may hold a new one of that
+        // name. As long as the folder of that name is locked here, nobody else holds or removes it.
+        if lock.is_none() || !self.dir.child_stat(bare(name)?)?.same_file(&folder.dir.stat()?) {
+            return Ok(());
+        }
+        // There an open folder cannot be removed, and so neither one that is held by now.
+        #[cfg(windows)]
+        drop((folder, lock));
+        self.dir.remove_dir(bare(name)?)
     }
 
     /// Removes all temporary files, also those of a moment ago: for who has the lock that each writer takes.
@@ -167,9 +192,10 @@ impl StateDir {
 
     /// Removes what has this name, be it a file, a link or something special; nothing for a folder that is not empty.
     pub fn remove_any(&self, name: &OsStr) -> io::Result<()> {
-        match self.dir.remove(name) {
-            Err(error) if error.kind() == io::ErrorKind::IsADirectory => self.dir.remove_dir(name),
-            answer => answer,
+        // The systems refuse to unlink a folder in different words: EISDIR, EPERM (macOS), ERROR_ACCESS_DENIED.
+        match self.dir.child_stat(name)?.kind {
+            FileKind::Directory => self.dir.remove_dir(name),
+            _ => self.dir.remove(name),
         }
     }
 }
@@ -189,4 +215,66 @@ fn shared_with(stat: &Stat) -> Option<&'static str> {
         return Some("it belongs to another user");
     }
     (stat.permissions() & 0o022 != 0).then_some("others may write to it")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use super::*;
+
+    #[test]
+    fn only_a_sweep_removes_what_nobody_holds() {
+        let temp = tempfile::tempdir().unwrap();
+        let state = StateDir::open(temp.path()).unwrap();
+        let is_there = |name: &str| state.existing_private_folder(name).is_ok();
+        let lock = state.hold("living-a").unwrap();
+        // As a killed process leaves it.
+        state.private_folder("living-b").unwrap();
+        assert!(state.is_held("living-a") && !state.is_held("living-b") && !state.is_held("living-c"));
+        assert!(is_there("living-b"), "a look removes nothing");
+        state.sweep_held("living-").unwrap();
+        assert!(is_there("living-a") && !is_there("living-b"));
+        drop(lock);
+        assert!(is_there("living-a") && !state.is_held("living-a"));
+        state.remove_any("living-a".as_ref()).unwrap();
+        assert!(!is_there("living-a"));
+    }
+
+    #[test]
+    fn nothing_is_held_while_another_has_the_lock() {
+        let temp = tempfile::tempdir().unwrap();
+        let state = StateDir::open(temp.path()).unwrap();
+        let other = state.private_folder("living-a").unwrap().try_lock().unwrap();
+        assert_eq!(state.hold("living-a").unwrap_err().kind(), io::ErrorKind::WouldBlock);
+        drop(other);
+        let _lock = state.hold("living-a").unwrap();
+        assert!(state.private_folder("living-a").unwrap().try_lock().unwrap().is_none());
+    }
+
+    #[test]
+    fn what_is_held_stays_whoever_sweeps() {
+        let temp = tempfile::tempdir().unwrap();
+        let state = StateDir::open(temp.path()).unwrap();
+        let is_done = AtomicBool::new(false);
+        thread::scope(|scope| {
+            let sweeps = || {
+                while !is_done.load(Ordering::Relaxed) {
+                    state.sweep_held("living-").unwrap();
+                }
+            };
+            scope.spawn(sweeps);
+            scope.spawn(sweeps);
+            let held = (0..200).all(|_| match state.hold("living-a") {
+                Ok(_lock) => {
+                    state.sweep_held("living-").unwrap();
+                    state.is_held("living-a")
+                }
+                // On a machine with too much else to do.
+                Err(_) => true,
+            });
+            is_done.store(true, Ordering::Relaxed);
+            assert!(held);
+        });
+    }
 }
