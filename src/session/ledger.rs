@@ -292,8 +292,9 @@ impl Ledger {
             return Some((caller.view.clone(), caller.is_recalled));
         }
         let (name, mut base, mut shown) = (caller_name(by), None, Vec::new());
+        let mut is_living = self.is_living();
         self.recall(&key, |line| {
-            if line.caller != name || self.is_living(line.process) {
+            if line.caller != name || is_living(line.process) {
                 return false;
             }
             // The newest at which it was all that the caller knew of, else the first sight.
@@ -381,13 +382,17 @@ impl Ledger {
 
     /// As [`Self::seen`], without what another process that is running has seen: this one was not shown it.
     pub fn seen_here(&self, path: &WorkspacePath) -> Option<Seen> {
-        self.last_seen(path, |line| !self.is_living(line.process))
+        let mut is_living = self.is_living();
+        self.last_seen(path, |line| !is_living(line.process))
     }
 
-    /// Whether that is another process, and lives.
-    fn is_living(&self, process: &str) -> bool {
-        let is_held = |state: &StateDir| state.is_held(&format!("{LIVING}{process}"));
-        process != self.process && self.state.as_ref().is_some_and(is_held)
+    /// Whether a process is another one, and lives; found out once of each.
+    fn is_living(&self) -> impl FnMut(&str) -> bool {
+        let mut known = HashMap::from([(self.process.clone(), false)]);
+        move |process| {
+            let is_held = || self.state.as_ref().is_some_and(|state| state.is_held(&format!("{LIVING}{process}")));
+            *known.entry(process.to_owned()).or_insert_with(is_held)
+        }
     }
 
     fn last_seen(&self, path: &WorkspacePath, counts: impl FnMut(&LedgerLine<'_>) -> bool) -> Option<Seen> {
@@ -757,7 +762,11 @@ mod tests {
         one.record_read(&path, Revision::of(b"x"), None, None, Shown::Whole);
         assert!(other.seen_here(&path).is_none() && other.seen(&path).is_some());
         assert!(other.view(&path, None).is_none());
+        let (mut is_living, process) = (other.is_living(), one.process.clone());
+        assert!(is_living(&process) && !is_living(&other.process));
         drop(one);
+        assert!(is_living(&process) && !other.is_living()(&process), "one look finds it out once");
+        drop(is_living);
         assert!(other.seen_here(&path).is_some());
         assert_eq!(other.view(&path, None), Some((View::At(Revision::of(b"x")), true)));
         let state = StateDir::open(folder.path()).unwrap();
