@@ -111,6 +111,48 @@ pub enum Shown<'s> {
     Own(Option<Revision>),
 }
 
+impl Shown<'_> {
+    /// What a caller that had this view was last shown of each line, after it was shown this at `revision`; `states` are
+    /// those of the file that are known. Two diffs of contents that are kept, each of bounded time.
+    fn view_after(self, view: &View, revision: Revision, states: &[Seen]) -> View {
+        let text = |of: Revision| {
+            let content = states.iter().find(|seen| seen.revision == of)?.content.as_ref()?;
+            Some(Document::decode(content.to_vec(), None).ok()?.text().to_owned())
+        };
+        let merged = |lines: &[Range<usize>]| {
+            let is = text(revision)?;
+            let merged = match view {
+                View::At(was) => shown_lines::merged(&text(*was)?, &is, lines),
+                View::Text(was) => shown_lines::merged(was, &is, lines),
+            };
+            Some(if merged == is { View::At(revision) } else { View::Text(merged.into()) })
+        };
+        let after = match self {
+            _ if *view == View::At(revision) => None,
+            Shown::Lines(lines) => merged(lines),
+            Shown::Own(Some(was)) if *view != View::At(was) => {
+                text(was).zip(text(revision)).and_then(|(was, is)| merged(&shown_lines::made(&was, &is)))
+            }
+            Shown::Whole | Shown::Change | Shown::Own(_) => Some(View::At(revision)),
+        };
+        after.unwrap_or_else(|| view.clone())
+    }
+
+    /// Notes what the caller knows of it from now on, besides its view.
+    fn add_to(self, caller: &mut Caller, revision: Revision, is_first: bool) {
+        caller.is_partial &= matches!(self, Shown::Lines(_));
+        match self {
+            Shown::Lines(lines) => lines.iter().for_each(|lines| caller.add_lines(Some(revision), lines.clone())),
+            Shown::Change => caller.whole = caller.whole.map(|_| revision),
+            Shown::Own(Some(was)) if caller.whole != Some(was) => {}
+            Shown::Whole | Shown::Own(_) => caller.whole = Some(revision),
+        }
+        if is_first && matches!(self, Shown::Own(_)) || matches!(self, Shown::Whole) {
+            caller.add_lines(Some(revision), ALL_LINES);
+        }
+    }
+}
+
 /// Remembers what was read, written and shown; for all calls of a session.
 #[derive(Debug)]
 pub struct Ledger {
@@ -212,10 +254,28 @@ impl Ledger {
         let mut memory = self.memory();
         memory.used(path);
         memory.remember(&key, revision, content);
-        let lines = memory.change(&key, |record| {
-            record.show(by, revision, shown);
-            record.callers.get_mut(&by.cloned())?.unsaved(revision, now)
-        })?;
+        let is_first = memory.files.get(&key)?.callers.is_empty();
+        let lines = loop {
+            let known = |record: &mut ReadRecord| {
+                Some((record.caller(by, revision).view.clone(), record.all().cloned().collect::<Vec<_>>()))
+            };
+            let (view, states) = memory.change(&key, known)?;
+            drop(memory);
+            // Whole texts are compared: meanwhile other calls read the ledger, and one of this caller may change the view.
+            let next = shown.view_after(&view, revision, &states);
+            memory = self.memory();
+            let written = memory.change(&key, |record| {
+                let caller = record.caller(by, revision);
+                (caller.view == view).then(|| {
+                    caller.view = next;
+                    shown.add_to(caller, revision, is_first);
+                    caller.unsaved(revision, now)
+                })
+            });
+            if let Some(lines) = written {
+                break lines?;
+            }
+        };
         self.state.is_some().then(|| UnsavedRead { key, revision, now, caller: caller_name(by), lines })
     }
 
@@ -330,11 +390,11 @@ impl Ledger {
         path: &WorkspacePath,
         by: Option<&Arc<str>>,
         revision: Revision,
-        mut lines: Range<usize>,
+        lines: Range<usize>,
     ) -> bool {
         let memory = self.memory();
         let caller = memory.files.get(&Key::of(path)).and_then(|record| record.callers.get(&by.cloned()));
-        caller.is_some_and(|caller| lines.all(|line| caller.has_shown(revision, line)))
+        caller.is_some_and(|caller| caller.has_shown(revision, lines))
     }
 
     /// The real paths of the files that this process saw or wrote last, newest first. They may be gone by now.
@@ -673,43 +733,6 @@ impl ReadRecord {
         self.callers.entry(by).or_insert_with(|| Caller::new(revision))
     }
 
-    fn show(&mut self, by: Option<&Arc<str>>, revision: Revision, shown: Shown<'_>) {
-        let is_new = self.callers.is_empty();
-        let view = self.caller(by, revision).view.clone();
-        let text = |of: Revision| {
-            let content = self.all().find(|seen| seen.revision == of)?.content.clone()?;
-            Some(Document::decode(content.to_vec(), None).ok()?.text().to_owned())
-        };
-        let merged = |lines: &[Range<usize>]| {
-            let is = text(revision)?;
-            let merged = match &view {
-                View::At(was) => shown_lines::merged(&text(*was)?, &is, lines),
-                View::Text(was) => shown_lines::merged(was, &is, lines),
-            };
-            Some(if merged == is { View::At(revision) } else { View::Text(merged.into()) })
-        };
-        let now = match shown {
-            _ if view == View::At(revision) => None,
-            Shown::Lines(lines) => merged(lines),
-            Shown::Own(Some(was)) if view != View::At(was) => {
-                text(was).zip(text(revision)).and_then(|(was, is)| merged(&shown_lines::made(&was, &is)))
-            }
-            Shown::Whole | Shown::Change | Shown::Own(_) => Some(View::At(revision)),
-        };
-        let caller = self.caller(by, revision);
-        caller.view = now.unwrap_or(view);
-        caller.is_partial &= matches!(shown, Shown::Lines(_));
-        match shown {
-            Shown::Lines(lines) => lines.iter().for_each(|lines| caller.add_lines(Some(revision), lines.clone())),
-            Shown::Change => caller.whole = caller.whole.map(|_| revision),
-            Shown::Own(Some(was)) if caller.whole != Some(was) => {}
-            Shown::Whole | Shown::Own(_) => caller.whole = Some(revision),
-        }
-        if is_new && matches!(shown, Shown::Own(_)) || matches!(shown, Shown::Whole) {
-            caller.add_lines(Some(revision), ALL_LINES);
-        }
-    }
-
     /// Makes the state that was last seen one of the earlier ones.
     fn pass_seen(&mut self) {
         if self.earlier.iter().all(|one| one.revision != self.seen.revision) {
@@ -804,6 +827,26 @@ mod tests {
         ledger.view(&path, Some(&a));
         assert!(ledger.has_shown(&path, Some(&a), revision(6), 7..9));
         assert!(!ledger.has_shown(&path, Some(&a), revision(6), 7..10));
+    }
+
+    #[test]
+    fn lines_shown_at_one_time_are_all_in_the_view() {
+        let root = tempfile::tempdir().unwrap();
+        let path = workspace(root.path()).resolve("f").unwrap();
+        let ledger = Ledger::new(None);
+        let text = |mark: &str| (0..64).fold(String::new(), |text, line| text + mark + &line.to_string() + "\n");
+        let (was, is) = (text("was "), text("is "));
+        let show = |text: &str, shown: Shown<'_>| {
+            ledger.record_read(&path, Revision::of(text.as_bytes()), Some(text.as_bytes()), None, shown);
+        };
+        show(&was, Shown::Whole);
+        std::thread::scope(|scope| {
+            for worker in 0..4 {
+                let (show, is) = (&show, &is);
+                scope.spawn(move || (worker * 16..(worker + 1) * 16).for_each(|n| show(is, Shown::Lines(&[n..n + 1]))));
+            }
+        });
+        assert_eq!(ledger.view(&path, None), Some((View::At(Revision::of(is.as_bytes())), false)));
     }
 
     #[test]

@@ -107,9 +107,14 @@ impl Caller {
         !self.lines.iter().any(other)
     }
 
-    /// Whether the line was shown at `revision`.
-    pub(super) fn has_shown(&self, revision: Revision, line: usize) -> bool {
-        self.lines.iter().any(|(of, lines)| *of == Some(revision) && lines.contains(&line))
+    /// Whether all of `lines` were shown at `revision`.
+    pub(super) fn has_shown(&self, revision: Revision, mut lines: Range<usize>) -> bool {
+        while !lines.is_empty() {
+            let at = |(of, known): &&(_, Range<usize>)| *of == Some(revision) && known.contains(&lines.start);
+            let Some((_, known)) = self.lines.iter().find(at) else { return false };
+            lines.start = known.end;
+        }
+        true
     }
 
     /// What the state file has to be told of the file, which is at `revision`; not at every look, or it would grow with each.
@@ -155,16 +160,16 @@ pub(super) fn made(old: &str, new: &str) -> Vec<Range<usize>> {
 pub(super) fn merged(was: &str, is: &str, shown: &[Range<usize>]) -> String {
     let changes = changed_lines(was, is);
     let (was, is): (Vec<&str>, Vec<&str>) = (was.split_inclusive('\n').collect(), is.split_inclusive('\n').collect());
-    let is_shown = |line: usize| shown.iter().any(|lines| lines.contains(&line));
+    let is_shown = marked(is.len(), shown);
     let (mut lines, mut at) = (Vec::new(), 0);
     for [old, new] in changes {
         lines.extend_from_slice(&was[at..old.start]);
         at = old.end;
-        let is_gone = (new.end == 0 || is_shown(new.end - 1)) && (new.end == is.len() || is_shown(new.end));
+        let is_gone = (new.end == 0 || is_shown[new.end - 1]) && (new.end == is.len() || is_shown[new.end]);
         // Line for line, as far as there are two.
         for index in 0..old.len().max(new.len()) {
             let (old, new) = (old.start + index..old.end, new.start + index..new.end);
-            if !new.is_empty() && is_shown(new.start) {
+            if !new.is_empty() && is_shown[new.start] {
                 lines.push(is[new.start]);
             } else if !(old.is_empty() || new.is_empty() && is_gone) {
                 lines.push(was[old.start]);
@@ -178,6 +183,21 @@ pub(super) fn merged(was: &str, is: &str, shown: &[Range<usize>]) -> String {
         if index < last && !line.ends_with('\n') { format!("{line}\n") } else { (*line).to_owned() }
     };
     lines.iter().enumerate().map(whole).collect()
+}
+
+/// Which of so many lines are in one of `ranges`, which may be in any order, and overlap.
+fn marked(count: usize, ranges: &[Range<usize>]) -> Vec<bool> {
+    let (mut marks, mut done) = (vec![false; count], 0);
+    let mut sorted: Vec<_> = ranges.iter().collect();
+    sorted.sort_unstable_by_key(|lines| lines.start);
+    for lines in sorted {
+        let (start, end) = (lines.start.max(done), lines.end.min(count));
+        if start < end {
+            marks[start..end].fill(true);
+            done = end;
+        }
+    }
+    marks
 }
 
 #[cfg(test)]
@@ -250,5 +270,21 @@ mod tests {
             );
         }
         assert_eq!(merged("a", "b\nc", &[1..2]), "a\nc");
+        let (was, is) = (lines("a b c d e f"), lines("A B C D E F"));
+        assert_eq!(merged(&was, &is, &[4..9, 1..2, 0..3, 1..2, 3..3]), lines("A B C d E F"), "in any order");
+    }
+
+    #[test]
+    fn lines_may_have_been_shown_by_several_answers() {
+        let [one, two] = [b"1", b"2"].map(|bytes| Revision::of(bytes));
+        let mut caller = Caller::new(one);
+        for (of, lines) in [(one, 4..6), (one, 0..2), (two, 2..4), (one, 1..3), (one, 8..9)] {
+            caller.add_lines(Some(of), lines);
+        }
+        for (lines, expected) in [(0..3, true), (1..2, true), (7..7, true), (4..6, true), (2..5, false), (4..9, false)]
+        {
+            assert_eq!(caller.has_shown(one, lines.clone()), expected, "{lines:?}");
+        }
+        assert!(caller.has_shown(two, 2..4) && !caller.has_shown(two, 1..4));
     }
 }
