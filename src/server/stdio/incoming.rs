@@ -206,6 +206,9 @@ const MEMBERS: &[(&str, &str, JsonType, bool)] = &[
     ("resources/templates/list", "/cursor", JsonType::Text, false),
 ];
 
+/// Members that are tried for an error at most, each with a parse of the whole request; those of the protocol have fewer.
+const MAX_TRIED: usize = 8;
+
 #[derive(Clone, Copy)]
 enum JsonType {
     Text,
@@ -216,7 +219,7 @@ enum JsonType {
 ///
 /// Not in the words of the parser, which name types of this program and places in a line that nobody sees.
 fn wrong_params(method: &str, line: &[u8]) -> Option<String> {
-    let message: Value = serde_json::from_slice(line).ok()?;
+    let mut message: Value = serde_json::from_slice(line).ok()?;
     let params = &message["params"];
     if !params.is_object() {
         return Some("`params` must be an object".to_owned());
@@ -234,12 +237,14 @@ fn wrong_params(method: &str, line: &[u8]) -> Option<String> {
         }
     }
     // Another one: without it, the rest is understood.
-    let without = |name: &String| {
-        let mut rest = message.clone();
-        rest["params"].as_object_mut()?.remove(name)?;
-        parsed(method, &serde_json::to_vec(&rest).ok()?)?.ok()
+    let names: Vec<String> = message["params"].as_object()?.keys().take(MAX_TRIED).cloned().collect();
+    let mut is_wrong = |name: &String| {
+        let member = message["params"].as_object_mut()?.remove(name)?;
+        let rest = parsed(method, &serde_json::to_vec(&message).ok()?)?;
+        message["params"][name] = member;
+        rest.ok()
     };
-    let wrong = params.as_object().and_then(|members| members.keys().find(|name| without(name).is_some()));
+    let wrong = names.iter().find(|name| is_wrong(name).is_some());
     let shown = wrong.map(|name| shorten(name, MAX_NAME));
     Some(match shown {
         Some(name) => format!("`{name}` is not as the protocol has it"),

@@ -134,6 +134,11 @@ async fn wrong_parameters_are_named_in_own_words() {
         assert_eq!(error["code"], -32602, "{params}: {error}");
         assert_eq!(error["message"], format!("{method}: {said}"), "{params}");
     }
+    // Not one parse of all of them for each.
+    let mut many: serde_json::Map<_, _> = (0..20_000).map(|n| (format!("member{n}"), json!(n))).collect();
+    many.extend([("name".to_owned(), json!("echo")), ("requestState".to_owned(), json!(7))]);
+    let error = wire.ask(1, "tools/call", many.into()).await["error"].clone();
+    assert_eq!(error["message"], "tools/call: its members are not those of the protocol");
     wire.alive().await;
 }
 
