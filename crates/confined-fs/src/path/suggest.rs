@@ -43,7 +43,10 @@ impl Workspace {
                 at = next;
                 continue;
             }
-            let listed = self.shared.directory(&at, OpenFor::List).ok().and_then(|(dir, _)| dir.list().ok());
+            // With names left unseen, "the only one" would be a guess.
+            let listed = self.shared.directory(&at, OpenFor::List).ok();
+            let listed = listed.and_then(|(dir, _)| dir.list_at_most(MAX_NAMES + 1).ok());
+            let listed = listed.filter(|names| names.len() <= MAX_NAMES);
             let is_alike = |other: &OsString| other.to_str().zip(text).is_some_and(|(one, two)| look_alike(one, two));
             let alike = listed.into_iter().flatten().map(|one| one.name).filter(is_alike);
             let mut alike: Vec<WorkspacePath> =
@@ -95,10 +98,9 @@ fn nearby(shared: &Arc<Shared>, missing: &WorkspacePath) -> Vec<WorkspacePath> {
     };
     let rest: PathBuf = names[count + 1..].iter().collect();
     let mut listed: Vec<ListedName> = dir
-        .list()
+        .list_at_most(MAX_NAMES)
         .unwrap_or_default()
         .into_iter()
-        .take(MAX_NAMES)
         .map(|one| ListedName { text: one.name.to_string_lossy().into_owned(), name: one.name })
         .collect();
     // The order of a directory is that of its file system: of equally near names always the same are suggested.
