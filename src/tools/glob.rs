@@ -19,7 +19,6 @@ use tree_search::{PathSource, SkippedPaths, Tally};
 use super::{
     Alias, Answer, AnswerBudget, CallContext, Group, MAX_SEARCH_FILE_SIZE, Plan, Spec, Tool, ToolError,
     answer::{count, fitted},
-    context::echo,
     omissions::{
         self, InIgnored, SkippedFiles, SkippedPath, headed, is_untrusted_scope, is_zero, listed, stopped_note,
     },
@@ -97,17 +96,9 @@ impl GlobRequest {
         let limit = self.results_note.clone().filter(|_| truncated && shown == self.take);
         let header = headed(self.header(found, shown, next_offset), limit.as_slice());
         let mut notes = Vec::new();
-        let is_other = |path: &&WorkspacePath| {
-            let start = self.scope.starts().iter().find(|start| path.is_in(start));
-            start.is_some_and(|start| !self.glob.matches_as_written(path.relative_to(start)))
-        };
-        let alike = found.paths.iter().skip(self.skip).take(shown).map(|(path, _)| path).filter(is_other).count();
-        let given = echo(&self.args.pattern);
-        let header = match self.glob.other_text() {
-            _ if alike == 0 => header,
-            Some(other) => format!("({given} is {})\n{header}", echo(other)),
-            None => format!("({} looks like {given})\n{header}", count(alike, "name")),
-        };
+        let on_page = found.paths.iter().skip(self.skip).take(shown).map(|(path, _)| path);
+        let alike = omissions::look_alike_line(&self.glob, &self.args.pattern, &self.scope, on_page);
+        let header = alike.into_iter().chain([header]).collect::<Vec<_>>().join("\n");
         let near: Vec<String> = found.nearest.iter().map(|(path, directory)| printed(path, *directory)).collect();
         if !near.is_empty() {
             notes.push(format!("nearest names: {}", near.join(", ")));

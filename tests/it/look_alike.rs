@@ -72,9 +72,17 @@ mcp_test!(globs_find_names_that_look_the_same, |h| {
         assert!(glob.starts_with('(') && glob.contains(")\nFound 1 path") && glob.contains(found), "{pattern}: {glob}");
         let grep = h.call("grep", json!({"pattern": "needle", "glob": pattern})).ok();
         assert!(grep.contains(&format!("{found}:1")), "{pattern}: {grep}");
+        assert_eq!(grep.lines().next(), glob.lines().next(), "{pattern}");
     }
-    let plain = h.call("glob", json!({"pattern": "pl?in.md"})).ok();
-    assert!(plain.starts_with("Found 1 path"), "{plain}");
+    for (tool, arguments) in
+        [("glob", json!({"pattern": "pl?in.md"})), ("grep", json!({"pattern": "n", "glob": "pl?in.md"}))]
+    {
+        let plain = h.call(tool, arguments).ok();
+        assert!(plain.starts_with("Found 1 "), "{plain}");
+    }
+    h.write("Shot\u{202f}2 AM.png", "needle");
+    let several = h.call("glob", json!({"pattern": "*t ? AM.png"})).ok();
+    assert!(several.starts_with("(2 names look like *t ? AM.png)\nFound 2 paths"), "{several}");
     let below = h.call("glob", json!({"pattern": "*.md", "path": "Déck"})).ok();
     assert!(below.starts_with(r"(Déck is De\u{301}ck)"), "{below}");
 });

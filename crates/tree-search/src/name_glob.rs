@@ -153,9 +153,9 @@ impl NameGlob {
         [&self.written].into_iter().chain(self.other.as_ref().map(|(_, globs)| globs))
     }
 
-    /// As [`Self::matches`], by the very characters of the pattern.
-    pub fn matches_as_written(&self, relative: &Path) -> bool {
-        self.written.matches(relative)
+    /// As [`Self::matches`], but not by the very characters of the pattern.
+    pub fn matches_alike(&self, relative: &Path) -> bool {
+        !self.written.matches(relative) && self.matches(relative)
     }
 
     /// The other text that it is matched as.

@@ -9,9 +9,13 @@ use confined_fs::{
 use schemars::JsonSchema;
 use serde::Serialize;
 use text_file::exact_size;
-use tree_search::{LinksNotFollowed, Scope, Skipped, SkippedPaths, Tally};
+use tree_search::{LinksNotFollowed, NameGlob, Scope, Skipped, SkippedPaths, Tally};
 
-use super::{answer::count, context::CallContext, fence::fence};
+use super::{
+    answer::count,
+    context::{CallContext, echo},
+    fence::fence,
+};
 
 /// Files left out, by reason.
 #[derive(Clone, Copy, Debug, Default, Serialize, JsonSchema)]
@@ -221,6 +225,25 @@ pub(crate) fn absent_note(scope: &Scope) -> Option<String> {
     let unusable = unusable.iter().map(|root| format!("(not searched: {root}{})", root.root().absence_note()));
     let notes: Vec<String> = late.into_iter().chain(unusable).collect();
     (!notes.is_empty()).then(|| notes.join("\n"))
+}
+
+/// The first line of an answer with paths that `glob`, which was `given`, does not match as it is written.
+pub(crate) fn look_alike_line<'p>(
+    glob: &NameGlob,
+    given: &str,
+    scope: &Scope,
+    paths: impl Iterator<Item = &'p WorkspacePath>,
+) -> Option<String> {
+    let is_alike = |path: &&WorkspacePath| {
+        let start = scope.starts().iter().find(|start| path.is_in(start));
+        start.is_some_and(|start| glob.matches_alike(path.relative_to(start)))
+    };
+    let (alike, given) = (paths.filter(is_alike).count(), echo(given));
+    match glob.other_text().filter(|_| alike > 0) {
+        Some(other) => Some(format!("({given} is {})", echo(other))),
+        None if alike == 1 => Some(format!("(1 name looks like {given})")),
+        None => (alike > 0).then(|| format!("({alike} names look like {given})")),
+    }
 }
 
 /// A header, and below it what was not done as asked.

@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_with::skip_serializing_none;
 use text_file::backslash_note;
-use tree_search::{ContentHits, FileHits, HitLine, LinksNotFollowed, PathSource, Scope, Skipped};
+use tree_search::{ContentHits, FileHits, HitLine, LinksNotFollowed, NameGlob, PathSource, Scope, Skipped};
 
 use crate::tools::{
     Answer, AnswerBudget, CallContext, MAX_SEARCH_FILE_SIZE,
@@ -129,8 +129,14 @@ impl GrepReport<'_> {
             walked_because: omissions::walked_because(cx, self.scope),
             elapsed_ms: u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX),
         };
-        let header = headed(self.header(page.shown, next_offset), &limits);
+        let mut header = headed(self.header(page.shown, next_offset), &limits);
         let shown = || page.files.iter().map(|(at, _)| &self.found.files[*at].1);
+        if let Some(given) = &self.request.args.glob
+            && let Ok(glob) = NameGlob::compile(given, true)
+            && let Some(line) = omissions::look_alike_line(&glob, given, self.scope, shown().map(|hits| &hits.path))
+        {
+            header = format!("{line}\n{header}");
+        }
         let mut named = shown().map(|hits| &hits.real).chain(self.not_followed.named.iter().map(|(_, target)| target));
         let is_untrusted = is_untrusted_scope(cx, self.scope) || named.any(|path| cx.workspace.is_untrusted(path));
         let text = listed(is_untrusted, header, &page.text, &notes[limits.len()..]);
