@@ -240,7 +240,9 @@ impl PlannedWrite {
             IntroducedProblems::by(cx, &ChangedText { path, real, old, new })
         });
         let cx = &introduced.leave_room(cx);
-        let diff = new.and_then(|new| self.diff(new, shown_diff::BRIEF));
+        // The lines of another program are not shown as if this call had written them.
+        let is_shared = committed.appended.as_ref().is_some_and(|done| done.now.is_some());
+        let diff = new.filter(|_| !is_shared).and_then(|new| self.diff(new, shown_diff::BRIEF));
         let shown = diff.as_ref().map(|diff| ShownDiff::of(cx, self.request.target.path(), &diff.text, diff.cut_lines));
         let lines = new.map_or(0, line_count);
         let mut output = Output {
@@ -250,7 +252,7 @@ impl PlannedWrite {
             lines,
             revision: committed.revision.to_string(),
             encoding: self.planned.encoding.name().to_owned(),
-            added: diff.as_ref().map_or(lines, |diff| diff.added),
+            added: diff.as_ref().map_or(self.planned.appended.map_or(lines, |own| own.lines), |diff| diff.added),
             removed: diff.as_ref().map_or(0, |diff| diff.removed),
             diff_cut_lines: shown.as_ref().map_or(0, |shown| shown.cut_lines),
             appended_bytes: self.planned.appended.map(|appended| appended.bytes),
@@ -289,7 +291,7 @@ impl PlannedWrite {
             notes.extend(shown.hidden.clone());
         } else if self.planned.base == Base::Revision(committed.revision) {
             text.push_str(" (no change)");
-        } else if let Some(hidden) = new.and_then(hidden_in) {
+        } else if let Some(hidden) = new.filter(|_| !is_shared).and_then(hidden_in) {
             // No diff shows them.
             let _ = write!(text, "\n{hidden}");
             notes.push(hidden);

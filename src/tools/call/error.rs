@@ -411,7 +411,7 @@ impl From<AccessError> for ToolError {
                 (Kind::ReadOnly, "nothing was changed; ask the user to change it or its rights, or write another file")
             }
             A::InUse => (Kind::Stale, "nothing was changed; try again, or ask the user to close that program"),
-            A::Changed => (Kind::Stale, "another program is changing it; read it again"),
+            A::Changed => (Kind::Stale, "another program is changing it; read it again, or only append to it"),
             A::Exists => (Kind::Stale, "read it, then edit it or overwrite it"),
             A::Stale => (Kind::Stale, "read it again, then repeat the change on what is there now"),
             A::Stopped => (
