@@ -168,7 +168,7 @@ fn regexes(world: &World, pattern: &str, options: PatternOptions, haystack: &str
 fn compiles_like(pattern: &str, compiled: &Result<Pattern, PatternError>, oracle: &Result<Regex, regex::Error>) {
     match (compiled, oracle) {
         (Ok(_), Err(regex::Error::Syntax(error))) => panic!("{pattern:?} compiles, but: {error}"),
-        (Err(PatternError::Syntax { reason, column, place }), Ok(_)) => {
+        (Err(PatternError::Syntax { reason, column, place, .. }), Ok(_)) => {
             panic!("{pattern:?} is refused at {column}: {reason}\n{place}")
         }
         (Err(PatternError::Syntax { place, column, .. }), Err(_)) => {

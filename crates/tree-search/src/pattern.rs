@@ -170,10 +170,18 @@ impl Pattern {
         // What finds its own text in a line would have found it elsewhere.
         let finds_itself = self.is_in_line(format!(" {text} ").as_bytes());
         let plain = if finds_itself { None } else { compile(text, true) };
-        let (plainer, signs) = without_basic_escapes(text);
+        // A line of code between anchors: `^fn load(path)$`.
+        let line = text.strip_prefix('^').unwrap_or(text);
+        let line = line.strip_suffix('$').unwrap_or(line);
+        let is_code = line != text && line.contains(['(', ')', '[', ']', '{', '}', '+', '*', '?', '|']);
+        let within = if is_code { compile(line, true) } else { None };
+        let within = within.map(|pattern| Reading::WithinAnchors { pattern, text: line.to_owned() });
+        let (plainer, signs) = without_basic_escapes(text, false);
+        let basic = basic_regex(text).filter(|basic| *basic != plainer);
+        let basic = basic.and_then(|text| Some(Reading::Basic { pattern: compile(&text, false)?, text }));
         let unescaped = if signs.is_empty() { None } else { compile(&plainer, false) };
         let unescaped = unescaped.map(|pattern| Reading::Unescaped { pattern, text: plainer, signs });
-        plain.map(Reading::PlainText).into_iter().chain(unescaped).collect()
+        plain.map(Reading::PlainText).into_iter().chain(within).chain(basic).chain(unescaped).collect()
     }
 
     pub(super) fn multiline(&self) -> bool {
@@ -194,9 +202,23 @@ impl Pattern {
 pub enum Reading {
     /// Plain text.
     PlainText(Pattern),
+    /// Plain text but for an anchor at its beginning or end.
+    WithinAnchors {
+        /// Of the text between.
+        pattern: Pattern,
+        /// That text.
+        text: String,
+    },
     /// A regular expression, where it was to be plain text.
     Regex(Pattern),
-    /// A basic regular expression of `grep`, in which a backslash makes an operator of these signs.
+    /// A basic regular expression of `grep`: operators have a backslash, and the same signs without one are text.
+    Basic {
+        /// As it is written here.
+        pattern: Pattern,
+        /// Its text.
+        text: String,
+    },
+    /// A backslash before each of these operators that is one too many.
     Unescaped {
         /// Without these backslashes.
         pattern: Pattern,
@@ -207,17 +229,26 @@ pub enum Reading {
     },
 }
 
-/// The pattern without the backslashes that a basic regular expression needs before operators, and these operators.
-fn without_basic_escapes(pattern: &str) -> (String, Vec<char>) {
+/// The basic regular expression `pattern`, as it is written here, where it has operators of such a one.
+fn basic_regex(pattern: &str) -> Option<String> {
+    let (text, signs) = without_basic_escapes(pattern, true);
+    (!signs.is_empty() && parser(PatternOptions::default()).parse(&text).is_ok()).then_some(text)
+}
+
+/// The pattern without the backslashes that a basic regular expression needs before operators, and these operators; with
+/// one before such signs that have none, where these `are_text`.
+fn without_basic_escapes(pattern: &str, are_text: bool) -> (String, Vec<char>) {
+    const OPERATORS: &str = "|(){}+?";
     let (mut text, mut signs, mut letters) = (String::new(), Vec::new(), pattern.chars());
     while let Some(letter) = letters.next() {
         match (letter, if letter == '\\' { letters.next() } else { None }) {
-            ('\\', Some(sign @ ('|' | '(' | ')' | '{' | '}' | '+' | '?'))) => {
+            ('\\', Some(sign)) if OPERATORS.contains(sign) => {
                 text.push(sign);
                 if !signs.contains(&sign) {
                     signs.push(sign);
                 }
             }
+            (sign, None) if are_text && OPERATORS.contains(sign) => text.extend(['\\', sign]),
             (letter, next) => text.extend([letter].into_iter().chain(next)),
         }
     }
@@ -379,6 +410,8 @@ pub enum PatternError {
         column: usize,
         /// The pattern around the place, with a line of carets under it.
         place: String,
+        /// The pattern as it is written here, where it is a basic regular expression of `grep`.
+        basic: Option<String>,
     },
     /// It needs a line break to match, but lines are searched one by one.
     LineBreak,
@@ -423,12 +456,13 @@ impl PatternError {
         place.push('\n');
         place.extend(std::iter::repeat_n(' ', carets_at));
         place.extend(std::iter::repeat_n('^', carets));
-        Self::Syntax { reason: first_line(&reason.to_string()), column: before.chars().count() + 1, place }
+        let (reason, column) = (first_line(&reason.to_string()), before.chars().count() + 1);
+        Self::Syntax { reason, column, place, basic: basic_regex(text) }
     }
 
     /// `reason` without a place.
     pub(super) fn elsewhere(reason: &str) -> Self {
-        Self::Syntax { reason: first_line(reason), column: 1, place: String::new() }
+        Self::Syntax { reason: first_line(reason), column: 1, place: String::new(), basic: None }
     }
 }
 
@@ -476,7 +510,7 @@ mod tests {
 
     #[test]
     fn syntax_error_shows_its_column() {
-        let Err(PatternError::Syntax { reason, column, place }) =
+        let Err(PatternError::Syntax { reason, column, place, .. }) =
             Pattern::compile("foo(bar", PatternOptions::default())
         else {
             panic!("an unclosed group compiled")
@@ -609,7 +643,9 @@ mod tests {
             let shown = |reading| match reading {
                 Reading::PlainText(_) => "plain".to_owned(),
                 Reading::Regex(_) => "regex".to_owned(),
-                Reading::Unescaped { text, .. } => text,
+                Reading::WithinAnchors { text, .. } | Reading::Basic { text, .. } | Reading::Unescaped { text, .. } => {
+                    text
+                }
             };
             pattern.other_readings().into_iter().map(shown).collect::<Vec<_>>().join(" ")
         };
@@ -627,6 +663,9 @@ mod tests {
             (r"\bfoo", "plain"),
             (r"alpha\|beta", "plain alpha|beta"),
             (r"\(a\|b\)\+", "plain (a|b)+"),
+            (r"\(a\|b\)(c)", r"plain (a|b)\(c\) (a|b)(c)"),
+            (r"\w+\|b", r"plain \w\+|b \w+|b"),
+            ("^fn load(path)$", "plain fn load(path)"),
             (r"\| a \|", "plain"),
             (r"foo\.bar", "plain"),
         ] {
@@ -635,6 +674,17 @@ mod tests {
         for (text, expected) in [("foo.*bar", "regex"), ("a|b", "regex"), ("foo(bar)", ""), ("a || b", "")] {
             assert_eq!(shown(text, true), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn error_has_the_basic_regex_that_it_may_be() {
+        let basic = |text: &str| match Pattern::compile(text, PatternOptions::default()).unwrap_err() {
+            PatternError::Syntax { basic, .. } => basic,
+            error => panic!("{error:?}"),
+        };
+        assert_eq!(basic(r"fn load(\|fn save(").as_deref(), Some(r"fn load\(|fn save\("));
+        assert_eq!(basic(r"fo\{2\}(").as_deref(), Some(r"fo{2}\("));
+        assert_eq!((basic("foo("), basic(r"\(foo(")), (None, None));
     }
 
     #[test]

@@ -16,6 +16,7 @@ use tree_search::{ContentHits, FileHits, HitLine, LinksNotFollowed, NameGlob, Pa
 use crate::tools::{
     Answer, AnswerBudget, CallContext, MAX_SEARCH_FILE_SIZE,
     answer::count,
+    context::echo,
     grep::request::{GrepRequest, OutputMode},
     hidden_note::HiddenNote,
     omissions::{
@@ -109,6 +110,8 @@ impl GrepReport<'_> {
 
         notes.extend(omissions::absent_note(self.scope));
         notes.extend(omissions::limit_notes(&self.found.tally, &self.found.walk.limits_hit));
+        let nothing_else = notes.is_empty() && self.results() == 0 && self.found.complete();
+        notes.extend(self.no_file_note().filter(|_| nothing_else && searched == 0));
         notes.extend(self.rev.filter(|_| page.shown > 0).map(|rev| format!("(rev {})", rev.short())));
 
         let facts = GrepFacts {
@@ -165,6 +168,17 @@ impl GrepReport<'_> {
             }
             _ if self.concerns_binary() => skipped.note(named, limit),
             _ => skipped.without_binary().note(named, limit),
+        }
+    }
+
+    /// Which argument left no file to search.
+    fn no_file_note(&self) -> Option<String> {
+        let args = &self.request.args;
+        match (&args.glob, &args.kind) {
+            (Some(glob), None) => Some(format!("no file matches glob={}", echo(glob))),
+            (None, Some(kind)) => Some(format!("no file is of type={kind}")),
+            (Some(glob), Some(kind)) => Some(format!("no file of type={kind} matches glob={}", echo(glob))),
+            (None, None) => None,
         }
     }
 

@@ -139,10 +139,12 @@ pub(in crate::tools) fn pattern_error(error: PatternError, options: PatternOptio
             ToolError::invalid(format!("the pattern has {length} bytes, more than {limit}"))
                 .hint("search for a short, distinctive part of it")
         }
-        PatternError::Syntax { reason, column, place } => {
-            ToolError::invalid(format!("invalid regex at character {column}: {reason}"))
-                .below(&place)
-                .hint(format!("{AS_TEXT}; in a regex, escape it with a backslash"))
+        PatternError::Syntax { reason, column, place, basic } => {
+            ToolError::invalid(format!("invalid regex at character {column}: {reason}")).below(&place).hint(match basic
+            {
+                Some(text) => format!("a basic regex of grep is written {} here; {AS_TEXT}", shorten(&text, SHOWN_PATTERN)),
+                None => format!("{AS_TEXT}; in a regex, escape it with a backslash"),
+            })
         }
         PatternError::LineBreak => ToolError::invalid(
             "the pattern contains a line break, but each line is searched separately",
@@ -382,13 +384,21 @@ impl GrepRequest {
         if found.matching_files > 0 || !found.complete() || self.mode == OutputMode::FilesWithoutMatch {
             return Vec::new();
         }
-        let readings = cx.stop.while_computing(|| self.pattern.other_readings());
-        readings.into_iter().filter_map(|reading| self.reading_note(cx, scope, reading)).collect()
+        let mut notes = Vec::new();
+        for reading in cx.stop.while_computing(|| self.pattern.other_readings()) {
+            let is_first = notes.is_empty();
+            notes.extend(self.reading_note(cx, scope, reading, is_first));
+        }
+        notes
     }
 
     /// Whether there is what the pattern may be meant as.
-    fn reading_note(&mut self, cx: &CallContext, scope: &Scope, reading: Reading) -> Option<String> {
-        let (Reading::PlainText(pattern) | Reading::Regex(pattern) | Reading::Unescaped { pattern, .. }) = &reading;
+    fn reading_note(&mut self, cx: &CallContext, scope: &Scope, reading: Reading, is_first: bool) -> Option<String> {
+        let (Reading::PlainText(pattern)
+        | Reading::Regex(pattern)
+        | Reading::WithinAnchors { pattern, .. }
+        | Reading::Basic { pattern, .. }
+        | Reading::Unescaped { pattern, .. }) = &reading;
         let (own, names) = (mem::replace(&mut self.pattern, pattern.clone()), self.names.take());
         let counted = self.search(cx, scope, &cx.stop, (SearchMode::Counts, Keep::Nothing), None);
         (self.pattern, self.names) = (own, names);
@@ -401,7 +411,7 @@ impl GrepRequest {
         };
         let (have, match_it) = if counted.matches == 1 { ("has", "matches") } else { ("have", "match") };
         match reading {
-            Reading::Unescaped { text, signs, .. } if counted.matches > 0 || signs.contains(&'|') => {
+            Reading::Unescaped { text, signs, .. } if counted.matches > 0 || is_first && signs.contains(&'|') => {
                 let (need, text) = (if signs.len() == 1 { "needs" } else { "need" }, shorten(&text, SHOWN_PATTERN));
                 let signs: Vec<String> = signs.iter().map(char::to_string).collect();
                 Some(format!("{} {need} no backslash: {lines} {match_it} {text}", signs.join(" ")))
@@ -409,6 +419,13 @@ impl GrepRequest {
             Reading::PlainText(_) if counted.matches > 0 => {
                 Some(format!("{lines} {have} this as plain text: literal=true"))
             }
+            Reading::WithinAnchors { text, .. } if counted.matches > 0 => {
+                Some(format!("{lines} {have} {} as plain text: literal=true finds it", shorten(&text, SHOWN_PATTERN)))
+            }
+            Reading::Basic { text, .. } if counted.matches > 0 => Some(format!(
+                "{lines} {match_it} {}, a basic regex of grep as it is written here",
+                shorten(&text, SHOWN_PATTERN)
+            )),
             Reading::Regex(_) if counted.matches > 0 => {
                 Some(format!("{lines} {match_it} this as a regular expression: literal=false"))
             }
