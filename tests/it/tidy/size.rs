@@ -22,8 +22,8 @@ const MAX_LINES: &[(&str, usize)] = &[
     ("crates/structured-text", 1_140),
     ("crates/text-edit", 6_100),
     ("crates/text-file", 1_360),
-    ("crates/tree-search", 7_620),
-    ("src", 31_520),
+    ("crates/tree-search", 7_640),
+    ("src", 31_560),
 ];
 
 /// Modules that a folder may have; a file and the folder of its name count once.
