@@ -292,3 +292,34 @@ fn path_of_a_directory_takes_back_the_last_change_below_it() {
     assert!(!h.exists("src/a.txt") && h.exists("other.txt"));
     h.call("undo", json!({ "path": "src" })).fails("not_found");
 }
+
+#[test]
+fn lost_content_is_named_by_its_own_path_whatever_was_moved_from_there_since() {
+    let move_to = |from: &str, to: &str| ("move", json!({ "source": from, "destination": to }));
+    let delete = |path: &str| ("delete", json!({ "path": path, "recursive": true }));
+    let write = |path: &str| ("write", json!({ "path": path, "content": "later\n" }));
+    for later in [
+        // A file, a directory with the same name in it, and ones that only passed through.
+        vec![write("d"), move_to("d", "q")],
+        vec![write("d/x"), move_to("d", "q")],
+        vec![write("e/x"), move_to("e", "d"), move_to("d", "q")],
+        vec![write("e/x"), ("copy", json!({ "source": "e", "destination": "d" })), move_to("d", "q/r")],
+        vec![write("d"), move_to("d", "q"), write("d/x"), move_to("d", "e"), delete("q")],
+    ] {
+        let h = open();
+        h.write("d/x", "lost\n");
+        h.write("d/y", "kept\n");
+        let mut then = tree(&h);
+        h.call("delete", json!({ "path": "d", "recursive": true, "checkpoint": "whole" })).ok();
+        for (tool, arguments) in &later {
+            h.call(tool, arguments.clone()).ok();
+        }
+        let lost = confined_fs::Revision::of(b"lost\n");
+        fs::remove_file(h.outside(&format!("state/history/{lost}"))).unwrap();
+        let text = h.call("undo", json!({ "to": "whole" })).ok();
+        let named: Vec<&str> = text.lines().filter(|line| line.starts_with("left alone: ")).collect();
+        assert_eq!(named, ["left alone: d/x (its earlier content is no longer kept)"], "{later:?}: {text}");
+        then.remove("d/x");
+        assert_eq!(tree(&h), then, "{later:?}: {text}");
+    }
+}

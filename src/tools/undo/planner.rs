@@ -30,8 +30,11 @@ pub(super) struct UndoPlanner<'p> {
     not_empty: Vec<SkippedPath>,
     /// Where what is left alone is, as the walk goes back through moves.
     frozen: Vec<WorkspacePath>,
-    /// For each change that was taken back, what it moved: where from, where to.
-    moved: Vec<Vec<[WorkspacePath; 2]>>,
+    /// Former entries of the change that is taken back which do not come back.
+    lost: Vec<SkippedPath>,
+    /// For each change that was taken back, what it moved: where from, where to. Without a second path: what was there
+    /// before is another entry than what was there from then on.
+    moved: Vec<Vec<(WorkspacePath, Option<WorkspacePath>)>>,
 }
 
 impl<'p> UndoPlanner<'p> {
@@ -45,6 +48,7 @@ impl<'p> UndoPlanner<'p> {
             found: BTreeMap::new(),
             not_empty: Vec::new(),
             frozen: Vec::new(),
+            lost: Vec::new(),
             moved: Vec::new(),
         }
     }
@@ -82,6 +86,26 @@ impl<'p> UndoPlanner<'p> {
         back.sort_by_key(|one: &PutBack| depth(&one.path));
         for PutBack { path, node, from } in back {
             self.put_back(&path, node, from);
+        }
+        self.part_from_earlier(&change.effect);
+        self.part_from(change.made.iter().map(NewDirectory::path));
+        // By their names before the change, which may have put something else there.
+        for SkippedPath { path, reason } in std::mem::take(&mut self.lost) {
+            self.skip(&path, reason);
+        }
+    }
+
+    /// What was at these paths before the change is nothing of what later changes have moved from there.
+    fn part_from<'w>(&mut self, paths: impl IntoIterator<Item = &'w WorkspacePath>) {
+        let moved = self.moved.last_mut().expect("a change is taken back");
+        moved.extend(paths.into_iter().map(|path| (path.clone(), None)));
+    }
+
+    fn part_from_earlier(&mut self, effect: &Effect) {
+        match effect {
+            Effect::Several(effects) => effects.iter().for_each(|effect| self.part_from_earlier(effect)),
+            Effect::Wrote { before: Some(_), .. } => {}
+            _ => self.part_from(effect.names()),
         }
     }
 
@@ -165,7 +189,7 @@ impl<'p> UndoPlanner<'p> {
                 _ => None,
             };
             match self.why_kept(former).or_else(|| self.refusal(&path, ChangedPart::Entry)) {
-                Some(reason) => self.skip(&path, reason),
+                Some(reason) => self.lost.push(SkippedPath { path, reason }),
                 None => back.push(PutBack { path, node: VirtualNode::from(&entry.node), from: None }),
             }
         }
@@ -206,7 +230,9 @@ impl<'p> UndoPlanner<'p> {
         let stays: Vec<(WorkspacePath, Reason)> = self
             .pinned
             .range(to.clone()..)
-            .map_while(|(path, reason)| (is_directory && path.is_in(to)).then(|| (path.clone(), reason.clone())))
+            .take_while(|(path, _)| is_directory && path.is_in(to))
+            .filter(|(path, _)| self.now(path) == **path)
+            .map(|(path, reason)| (path.clone(), reason.clone()))
             .collect();
         for (path, _) in &stays {
             self.tree.put(path, VirtualNode::Absent);
@@ -310,7 +336,7 @@ impl<'p> UndoPlanner<'p> {
 
     /// Skipped paths below `from` are below `to` from here on.
     fn follow(&mut self, from: &WorkspacePath, to: &WorkspacePath) {
-        self.moved.last_mut().expect("a change is taken back").push([to.clone(), from.clone()]);
+        self.moved.last_mut().expect("a change is taken back").push((to.clone(), Some(from.clone())));
         // What is left alone has moved with its directory, so its earlier path is another one.
         let followers: Vec<WorkspacePath> = self.former.keys().filter(|path| path.is_in(from)).cloned().collect();
         for path in followers {
@@ -349,18 +375,25 @@ impl<'p> UndoPlanner<'p> {
     /// Why a path is left alone, or what it is in.
     fn why_frozen(&self, path: &WorkspacePath) -> Option<Reason> {
         let mut above = std::iter::successors(Some(path.clone()), WorkspacePath::parent);
-        let found = above.find_map(|above| self.pinned.get(&above).or(self.former.get(&above)).cloned());
+        let pinned =
+            |path: &WorkspacePath| if self.pinned.is_empty() { None } else { self.pinned.get(&self.now(path)) };
+        let found = above.find_map(|above| pinned(&above).or(self.former.get(&above)).cloned());
         found.or_else(|| self.frozen.contains(path).then_some(Reason::Gone))
     }
 
     /// Where the disk has what would be at a path.
     fn now(&self, path: &WorkspacePath) -> WorkspacePath {
-        self.moved.iter().rev().fold(path.clone(), |path, moves| {
-            let holding = moves.iter().filter(|[from, _]| path.is_in(from));
+        let mut path = path.clone();
+        for moves in self.moved.iter().rev() {
+            let holding = moves.iter().filter(|(from, _)| path.is_in(from));
             // Of nested moves of one change the innermost has the entry.
-            let innermost = holding.max_by_key(|[from, _]| depth(from));
-            innermost.map_or_else(|| path.clone(), |[from, to]| to.child(path.relative_to(from)))
-        })
+            match holding.max_by_key(|(from, to)| (depth(from), to.is_some())) {
+                Some((from, Some(to))) => path = to.child(path.relative_to(from)),
+                Some((_, None)) => break,
+                None => {}
+            }
+        }
+        path
     }
 
     fn refusal(&self, path: &WorkspacePath, part: ChangedPart) -> Option<Reason> {
