@@ -142,7 +142,9 @@ pub(in crate::tools) fn pattern_error(error: PatternError, options: PatternOptio
         PatternError::Syntax { reason, column, place, basic } => {
             ToolError::invalid(format!("invalid regex at character {column}: {reason}")).below(&place).hint(match basic
             {
-                Some(text) => format!("a basic regex of grep is written {} here; {AS_TEXT}", shorten(&text, SHOWN_PATTERN)),
+                Some(text) => {
+                    format!("a basic regex of grep is written {} here; {AS_TEXT}", shorten(&text, SHOWN_PATTERN))
+                }
                 None => format!("{AS_TEXT}; in a regex, escape it with a backslash"),
             })
         }
