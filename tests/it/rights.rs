@@ -81,6 +81,7 @@ fn call(process: &mut Process, tool: &str, arguments: &Value) -> (bool, String) 
 fn directory_that_may_not_be_read_is_one_line_and_one_sentence() {
     let place = Place::new();
     place.folder("locked/x", 0o755, place.user);
+    place.file("root/here.txt", place.user);
     for (folder, mode) in [("locked/x", 0o000), ("locked/x", 0o644), ("locked", 0o000)] {
         Place::give(&place.path(folder), mode, place.user);
         for options in [&["locked/x"][..], &["--root", "x=locked/x", "--resolver", "walk"]] {
@@ -104,6 +105,15 @@ fn directory_that_may_not_be_read_is_one_line_and_one_sentence() {
         let optional = ["--root", "app=root", "--root", "x=locked/x:optional"];
         let mut server = Process::start_as(place.user, &place.program, place.dir.path(), &optional);
         server.initialize();
+        let is_listed = mode != 0o000;
+        let note = if is_listed { "" } else { ", may not be read (permission denied)" };
+        let (_, text) = call(&mut server, "ls", &json!({}));
+        assert_eq!(text, format!("2 roots:\n  app/ (read-write)\n  x/ (read-write{note})"), "{folder} {mode:o}");
+        for tool in ["glob", "grep"] {
+            let (is_error, text) = call(&mut server, tool, &json!({ "pattern": "here*" }));
+            let left_out = text.contains("(not searched: x, may not be read (permission denied))");
+            assert!(!is_error && text.contains("app/here.txt") && left_out != is_listed, "{folder} {mode:o}: {text}");
+        }
         server.end_input();
         let (_, log) = server.exit();
         assert_eq!(log.matches(" cannot be used: ").count(), log.lines().count(), "{log}");

@@ -1,7 +1,7 @@
 //! The request of a content search: the pattern, which results and in what form, and its bounds; and [`Scope`], where it
 //! starts: one path, or every root.
 
-use std::sync::Arc;
+use std::{io, sync::Arc};
 
 use confined_fs::{AccessError, AccessErrorKind, FileKind, IgnoredEntries, Workspace, WorkspacePath, stop::StopSignal};
 
@@ -103,7 +103,7 @@ impl Query<'_> {
 pub struct Scope {
     starts: Vec<WorkspacePath>,
     kind: FileKind,
-    /// Roots that may be missing, or were at the start.
+    /// Roots that may be missing and are, or may not be read, and those that could not be used at the start.
     absent: Vec<WorkspacePath>,
 }
 
@@ -118,6 +118,10 @@ impl Scope {
             let start = workspace.root_path(root);
             // What is kept of it between calls would still answer.
             match workspace.stat(&start) {
+                _ if root.is_unreadable() => {
+                    last = Some(AccessError::from_io(io::ErrorKind::PermissionDenied.into(), &start));
+                    absent.push(start);
+                }
                 Ok(_) => starts.push(start),
                 Err(error) if root.is_absent() && matches!(error.kind, AccessErrorKind::RootGone(_)) => {
                     absent.push(start);
@@ -142,7 +146,7 @@ impl Scope {
         Ok(Self { starts: vec![start], kind, absent: Vec::new() })
     }
 
-    /// The roots that a search of everything leaves out, because they are not there.
+    /// The roots that a search of everything leaves out, because they are not there or may not be read.
     pub fn absent(&self) -> &[WorkspacePath] {
         &self.absent
     }

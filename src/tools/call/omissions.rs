@@ -219,7 +219,8 @@ pub(crate) fn walked_because(cx: &CallContext, scope: &Scope) -> Option<String> 
 
 /// The note on roots that a search of everything leaves out.
 pub(crate) fn absent_note(scope: &Scope) -> Option<String> {
-    let (unusable, late): (Vec<_>, Vec<_>) = scope.absent().iter().partition(|root| root.root().is_unusable());
+    let is_late = |root: &&WorkspacePath| root.root().is_absent() && !root.root().is_unusable();
+    let (late, unusable): (Vec<_>, Vec<_>) = scope.absent().iter().partition(is_late);
     let late: Vec<String> = late.iter().map(ToString::to_string).collect();
     let late = (!late.is_empty()).then(|| format!("(not searched, as it does not exist yet: {})", late.join(", ")));
     let unusable = unusable.iter().map(|root| format!("(not searched: {root}{})", root.root().absence_note()));
