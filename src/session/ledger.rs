@@ -112,34 +112,30 @@ pub enum Shown<'s> {
 }
 
 impl Shown<'_> {
-    /// What a caller that had this view was last shown of each line, after it was shown this at `revision`; `states` are
-    /// those of the file that are known. Two diffs of contents that are kept, each of bounded time.
-    fn view_after(self, view: &View, revision: Revision, states: &[Seen]) -> View {
+    /// Adds it to what a caller knows of a file at `revision`; `states` are those that are known of that. Compares texts that
+    /// are kept, in at most two diffs, each with its own time limit.
+    fn add_to(self, caller: &mut Caller, revision: Revision, states: &[Seen], is_first: bool) {
         let text = |of: Revision| {
             let content = states.iter().find(|seen| seen.revision == of)?.content.as_ref()?;
             Some(Document::decode(content.to_vec(), None).ok()?.text().to_owned())
         };
         let merged = |lines: &[Range<usize>]| {
             let is = text(revision)?;
-            let merged = match view {
+            let merged = match &caller.view {
                 View::At(was) => shown_lines::merged(&text(*was)?, &is, lines),
                 View::Text(was) => shown_lines::merged(was, &is, lines),
             };
             Some(if merged == is { View::At(revision) } else { View::Text(merged.into()) })
         };
-        let after = match self {
-            _ if *view == View::At(revision) => None,
+        let view = match self {
+            _ if caller.view == View::At(revision) => None,
             Shown::Lines(lines) => merged(lines),
-            Shown::Own(Some(was)) if *view != View::At(was) => {
+            Shown::Own(Some(was)) if caller.view != View::At(was) => {
                 text(was).zip(text(revision)).and_then(|(was, is)| merged(&shown_lines::made(&was, &is)))
             }
             Shown::Whole | Shown::Change | Shown::Own(_) => Some(View::At(revision)),
         };
-        after.unwrap_or_else(|| view.clone())
-    }
-
-    /// Notes what the caller knows of it from now on, besides its view.
-    fn add_to(self, caller: &mut Caller, revision: Revision, is_first: bool) {
+        caller.view = view.unwrap_or_else(|| caller.view.clone());
         caller.is_partial &= matches!(self, Shown::Lines(_));
         match self {
             Shown::Lines(lines) => lines.iter().for_each(|lines| caller.add_lines(Some(revision), lines.clone())),
@@ -256,23 +252,24 @@ impl Ledger {
         memory.remember(&key, revision, content);
         let is_first = memory.files.get(&key)?.callers.is_empty();
         let lines = loop {
-            let known = |record: &mut ReadRecord| {
-                Some((record.caller(by, revision).view.clone(), record.all().cloned().collect::<Vec<_>>()))
-            };
-            let (view, states) = memory.change(&key, known)?;
+            let known =
+                |record: &mut ReadRecord| Some((record.caller(by, revision).clone(), record.all().cloned().collect()));
+            let (before, states): (Caller, Vec<Seen>) = memory.change(&key, known)?;
             drop(memory);
-            // Whole texts are compared: meanwhile other calls read the ledger, and one of this caller may change the view.
-            let next = shown.view_after(&view, revision, &states);
+            // Without the lock, as whole texts are compared; and once more where the caller knows of something else by then.
+            let mut after = before.clone();
+            shown.add_to(&mut after, revision, &states, is_first);
+            let lines = after.unsaved(revision, now);
             memory = self.memory();
-            let written = memory.change(&key, |record| {
+            let is_written = memory.change(&key, |record| {
                 let caller = record.caller(by, revision);
-                (caller.view == view).then(|| {
-                    caller.view = next;
-                    shown.add_to(caller, revision, is_first);
-                    caller.unsaved(revision, now)
-                })
+                let is_current = *caller == before;
+                if is_current {
+                    *caller = after;
+                }
+                is_current
             });
-            if let Some(lines) = written {
+            if is_written {
                 break lines?;
             }
         };
@@ -287,10 +284,10 @@ impl Ledger {
                 // The file may be what it was before: to undo the change that made it so is another thing.
                 self.memory().refused.retain(|(refused, ..)| *refused != key);
                 self.record_read(path, revision, content, by, Shown::Own(was));
-                let mut memory = self.memory();
-                let Some(record) = memory.files.get_mut(&key) else { return };
-                record.has_other |= record.reads == 0;
-                (record.seen.is_made, record.seen.by) = (true, by.cloned());
+                self.memory().change(&key, |record| {
+                    record.has_other |= record.reads == 0;
+                    (record.seen.is_made, record.seen.by) = (true, by.cloned());
+                });
             }
             Writer::MovedFrom(old) => {
                 let callers = self.memory().files.get(&Key::of(old)).map(|record| record.callers.clone());
@@ -672,11 +669,7 @@ impl ReadRecords {
             if self.content <= content {
                 break;
             }
-            if let Some(kept) = self.files.get_mut(key) {
-                let size = kept.size();
-                kept.earlier.clear();
-                self.content -= size - kept.size();
-            }
+            self.change(key, |kept| kept.earlier.clear());
         }
         for (_, key) in by_age {
             if self.content <= content && self.files.len() <= files {
@@ -684,12 +677,11 @@ impl ReadRecords {
             }
             if self.files.len() > files {
                 self.content -= self.files.remove(&key).map_or(0, |gone| gone.size());
-            } else if let Some(kept) = self.files.get_mut(&key) {
-                let size = kept.size();
-                kept.seen.content = None;
-                kept.earlier.clear();
-                kept.callers.values_mut().for_each(Caller::forget_text);
-                self.content -= size - kept.size();
+            } else {
+                self.change(&key, |kept| {
+                    (kept.seen.content, kept.earlier) = (None, VecDeque::new());
+                    kept.callers.values_mut().for_each(Caller::forget_text);
+                });
             }
         }
     }

@@ -40,7 +40,7 @@ impl View {
 }
 
 /// What one caller was shown of a file.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Caller {
     pub(super) view: View,
     /// Whether this process has shown it no more than some lines: others may have shown it more before.
@@ -160,7 +160,16 @@ pub(super) fn made(old: &str, new: &str) -> Vec<Range<usize>> {
 pub(super) fn merged(was: &str, is: &str, shown: &[Range<usize>]) -> String {
     let changes = changed_lines(was, is);
     let (was, is): (Vec<&str>, Vec<&str>) = (was.split_inclusive('\n').collect(), is.split_inclusive('\n').collect());
-    let is_shown = marked(is.len(), shown);
+    let (mut is_shown, mut marked) = (vec![false; is.len()], 0);
+    let mut shown: Vec<_> = shown.iter().collect();
+    shown.sort_unstable_by_key(|lines| lines.start);
+    for lines in shown {
+        // Each line once, however they overlap.
+        if let Some(new) = is_shown.get_mut(lines.start.max(marked)..lines.end.min(is.len())) {
+            new.fill(true);
+        }
+        marked = marked.max(lines.end);
+    }
     let (mut lines, mut at) = (Vec::new(), 0);
     for [old, new] in changes {
         lines.extend_from_slice(&was[at..old.start]);
@@ -183,21 +192,6 @@ pub(super) fn merged(was: &str, is: &str, shown: &[Range<usize>]) -> String {
         if index < last && !line.ends_with('\n') { format!("{line}\n") } else { (*line).to_owned() }
     };
     lines.iter().enumerate().map(whole).collect()
-}
-
-/// Which of so many lines are in one of `ranges`, which may be in any order, and overlap.
-fn marked(count: usize, ranges: &[Range<usize>]) -> Vec<bool> {
-    let (mut marks, mut done) = (vec![false; count], 0);
-    let mut sorted: Vec<_> = ranges.iter().collect();
-    sorted.sort_unstable_by_key(|lines| lines.start);
-    for lines in sorted {
-        let (start, end) = (lines.start.max(done), lines.end.min(count));
-        if start < end {
-            marks[start..end].fill(true);
-            done = end;
-        }
-    }
-    marks
 }
 
 #[cfg(test)]
