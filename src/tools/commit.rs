@@ -61,9 +61,9 @@ pub(super) fn state_now(cx: &CallContext, entry: &WritablePath) -> Result<Option
         FileKind::File => {
             let mut file = cx.workspace.open_file(path)?;
             let revision = Revision::of_reader(&mut file).map_err(|error| read_failed(path, error))?;
-            Some(EntryState::File(FileState { revision, mode: path.mode_made_anew(&stat, None) }))
+            Some(EntryState::File(FileState { revision, mode: path.mode_when_recreated(&stat, None) }))
         }
-        FileKind::Directory => Some(EntryState::Directory { mode: path.mode_made_anew(&stat, None) }),
+        FileKind::Directory => Some(EntryState::Directory { mode: path.mode_when_recreated(&stat, None) }),
         // Only a listing reads the target of a link.
         FileKind::Symlink => cx.workspace.tree(entry, Purpose::Remove)?.node().state(path, path, None),
         FileKind::Other => None,

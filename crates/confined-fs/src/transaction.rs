@@ -134,7 +134,7 @@ impl<'n> Transaction<'n> {
         if let EntryState::File(FileState { mode, .. }) | EntryState::Directory { mode } = &mut was {
             let above = std::iter::successors(Some(entry.path().clone()), WorkspacePath::parent);
             let gone = above.take_while(|path| self.is_freed(path)).last();
-            *mode = entry.path().mode_made_anew(&seen, gone.as_ref());
+            *mode = entry.path().mode_when_recreated(&seen, gone.as_ref());
         }
         let action = StepAction::Remove { was: was.clone() };
         self.steps.push(Step { seen: Some(seen), ..Step::new(entry.path(), action) });

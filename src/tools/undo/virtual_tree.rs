@@ -389,7 +389,7 @@ impl DiskOfCall<'_> {
 
     /// The permission bits of a directory that is made in the place of this one; 0 where they are not known.
     pub(super) fn mode(self, directory: &WorkspacePath) -> u32 {
-        self.stat(directory).map_or(0, |stat| directory.mode_made_anew(&stat, None))
+        self.stat(directory).map_or(0, |stat| directory.mode_when_recreated(&stat, None))
     }
 
     /// The names in a directory; `None` if they cannot be known.

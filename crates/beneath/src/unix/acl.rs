@@ -12,7 +12,7 @@ const SET_GROUP_ID: u32 = 0o2000;
 impl Dir {
     /// The permission bits that may be given to what is made in the place of `file`, a file or a directory that is `stat`:
     /// in this directory, or in new directories in it.
-    pub fn mode_made_anew(&self, file: &File, stat: &Stat) -> io::Result<u32> {
+    pub fn mode_when_recreated(&self, file: &File, stat: &Stat) -> io::Result<u32> {
         let (mut group, mut other) = (stat.permissions() >> 3 & 7, stat.permissions() & 7);
         let here = self.reopen(OpenFor::List)?;
         let [own, inherited] = [masked_entries(file, ACCESS)?, masked_entries(&here, DEFAULT)?];

@@ -121,7 +121,7 @@ impl Dir {
     }
 
     /// Rights are inherited here.
-    pub fn mode_made_anew(&self, _file: &File, stat: &Stat) -> io::Result<u32> {
+    pub fn mode_when_recreated(&self, _file: &File, stat: &Stat) -> io::Result<u32> {
         Ok(stat.permissions())
     }
 

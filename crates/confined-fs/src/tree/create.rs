@@ -119,13 +119,14 @@ pub(super) fn new_node(
 ) -> Result<(TreePosition, NewNode), AccessError> {
     let node = match &entry.node {
         Node::Directory(stat) if is_moved => NewNode::MovedDirectory(stat.clone()),
-        Node::Directory(stat) => NewNode::Directory { mode: path.mode_made_anew(stat, None) },
+        Node::Directory(stat) => NewNode::Directory { mode: path.mode_when_recreated(stat, None) },
         Node::Link(target) => NewNode::Link(target.clone()),
         Node::Other(stat) => return Err(AccessError::new(AccessErrorKind::Special(stat.special()), path)),
         Node::File(seen) if is_moved => NewNode::MovedFile(UnchangedFile::open(path, seen)?),
-        Node::File(seen) => {
-            NewNode::File { mode: path.mode_made_anew(seen, None), content: Box::new(UnchangedFile::open(path, seen)?) }
-        }
+        Node::File(seen) => NewNode::File {
+            mode: path.mode_when_recreated(seen, None),
+            content: Box::new(UnchangedFile::open(path, seen)?),
+        },
     };
     Ok((entry.position.clone(), node))
 }

@@ -27,20 +27,20 @@ pub enum EntryState {
 pub struct FileState {
     /// The hash of the content on the disk.
     pub revision: Revision,
-    /// Permission bits, as [`WorkspacePath::mode_made_anew`] has them; 0 where the system has none.
+    /// Permission bits, as [`WorkspacePath::mode_when_recreated`] has them; 0 where the system has none.
     pub mode: u32,
 }
 
 impl WorkspacePath {
     /// The permission bits that the entry at this real path, which is `stat`, may have when it is made anew, so that
     /// nobody has more rights than now. `gone`: the path above it that is made anew as well, if any.
-    pub fn mode_made_anew(&self, stat: &Stat, gone: Option<&Self>) -> u32 {
+    pub fn mode_when_recreated(&self, stat: &Stat, gone: Option<&Self>) -> u32 {
         let root = &self.root().dir;
         let look = || {
             let parent = gone.unwrap_or(self).parent()?;
             let file = root.file_beneath(self.relative()).ok()?;
             let parent = root.dir_beneath(parent.relative(), OpenFor::Traverse).ok()?;
-            parent.mode_made_anew(&file, stat).ok()
+            parent.mode_when_recreated(&file, stat).ok()
         };
         let own = stat.permissions() & 0o700;
         // What cannot be looked at may have an ACL.
@@ -51,7 +51,7 @@ impl WorkspacePath {
     /// these rights.
     pub(crate) fn narrowed(&self, stat: &Stat, most: Option<u32>) -> Stat {
         let mut stat = stat.clone();
-        if let Some(most) = most.filter(|most| self.mode_made_anew(&stat, None) & !most != 0) {
+        if let Some(most) = most.filter(|most| self.mode_when_recreated(&stat, None) & !most != 0) {
             stat.identity.mode &= !0o777 | most;
         }
         stat

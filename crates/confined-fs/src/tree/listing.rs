@@ -53,9 +53,9 @@ impl Node {
     pub fn state(&self, at: &WorkspacePath, top: &WorkspacePath, content: Option<Revision>) -> Option<EntryState> {
         Some(match self {
             Self::File(stat) => {
-                EntryState::File(FileState { revision: content?, mode: at.mode_made_anew(stat, Some(top)) })
+                EntryState::File(FileState { revision: content?, mode: at.mode_when_recreated(stat, Some(top)) })
             }
-            Self::Directory(stat) => EntryState::Directory { mode: at.mode_made_anew(stat, Some(top)) },
+            Self::Directory(stat) => EntryState::Directory { mode: at.mode_when_recreated(stat, Some(top)) },
             Self::Link(target) => EntryState::Link(target.clone()),
             Self::Other(_) => return None,
         })

@@ -154,7 +154,7 @@ pub struct PreviousFile<'g> {
     pub content: &'g mut dyn io::Read,
     /// Its length in bytes, when it was checked.
     pub size: u64,
-    /// Its permission bits, as [`WorkspacePath::mode_made_anew`] has them; 0 where the system has none.
+    /// Its permission bits, as [`WorkspacePath::mode_when_recreated`] has them; 0 where the system has none.
     pub mode: u32,
     /// The revision of its content, when it was checked.
     pub revision: Revision,
@@ -216,7 +216,7 @@ impl<'b> WriteGuard<'b> {
         Some(PreviousFile {
             content: file,
             size: stat.size,
-            mode: self.path.path().mode_made_anew(stat, None),
+            mode: self.path.path().mode_when_recreated(stat, None),
             revision: checked.revision(),
             known,
             other_names: stat.links().saturating_sub(1),
