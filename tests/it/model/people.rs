@@ -157,8 +157,15 @@ impl Given {
         }
     }
 
-    /// Who has more than before: than `was` there, or where it came back or from elsewhere, than what was last like it.
-    fn wider(&self, path: &str, kind: &Kind, rights: &Rights, was: Option<&Rights>, tool: &str) -> Option<String> {
+    /// Who has more than before: than `was` there, or where it came back or from elsewhere, than what was last like it, or
+    /// than those that `went`, which the call may have moved here with the rights that they had.
+    fn wider(
+        &self,
+        (path, kind, rights): (&str, &Kind, &Rights),
+        was: Option<&Rights>,
+        went: impl Iterator<Item = Bits>,
+        tool: &str,
+    ) -> Option<String> {
         let comes_back = match kind {
             Kind::File(content) => self
                 .contents
@@ -168,7 +175,9 @@ impl Given {
             _ => self.others.get(path).filter(|_| was.is_some()).map(|given| vec![*given]),
         };
         let known: Vec<Bits> = match tool {
-            "undo" => comes_back.or(was.map(|was| vec![bits(was)])),
+            "undo" => {
+                comes_back.or(was.map(|was| vec![bits(was)])).map(|known| known.into_iter().chain(went).collect())
+            }
             // A file may have come from elsewhere with its rights.
             _ if was.is_some() => Some(comes_back.into_iter().flatten().chain(was.map(bits)).collect()),
             "move" | "copy" if matches!(kind, Kind::File(_)) => comes_back,
@@ -297,9 +306,13 @@ pub(super) fn play(steps: &[Step]) -> Result<Counts, String> {
         for (path, (kind, rights)) in &after {
             let is_same_kind = |(was, _): &&(Kind, Rights)| std::mem::discriminant(was) == std::mem::discriminant(kind);
             let was = before.get(path).filter(is_same_kind).map(|(_, was)| was);
+            let went = before
+                .iter()
+                .filter(|(path, (was, _))| was == kind && matches!(kind, Kind::File(_)) && !after.contains_key(*path));
+            let went = went.map(|(_, (_, rights))| bits(rights));
             if !matches!(kind, Kind::Link(_))
                 && was != Some(rights)
-                && let Some(why) = given.wider(path, kind, rights, was, tool)
+                && let Some(why) = given.wider((path, kind, rights), was, went, tool)
             {
                 return failed(format!("{why}; it was {:?}, and is {rights:?}", before.get(path)));
             }
