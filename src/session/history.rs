@@ -261,7 +261,8 @@ impl History {
         let mut is_moved = self.undo_list().checkpoints.set(name.clone(), first);
         if let Some(store) = &self.store {
             let is_same = |other: &JournalRecord| {
-                (other.change == 0) == (first == 0) && other.by.as_deref() == by.map(|by| &**by)
+                let is_same = (other.change == 0) == (first == 0) && other.by.as_deref() == by.map(|by| &**by);
+                is_same.then_some(0)
             };
             is_moved |= store.since_checkpoint(roots, name.as_str(), is_same).is_ok_and(|found| found.is_some());
             let pending = PendingChange { number: first, recorded: false, by: by.cloned() };
@@ -284,18 +285,13 @@ impl History {
         roots: &[&str],
         asker: CheckpointAsker<'_>,
     ) -> io::Result<Option<(JournalRecord, Vec<JournalRecord>)>> {
-        let Some(store) = &self.store else { return Ok(None) };
-        let is_persons = |record: &JournalRecord| record.change == 0;
-        if let CheckpointAsker::Model(by) = asker {
-            let is_own = |record: &JournalRecord| !is_persons(record) && record.by.as_deref() == by;
-            if let found @ Some(_) = store.since_checkpoint(roots, name, is_own)? {
-                return Ok(found);
-            }
-        }
-        match store.since_checkpoint(roots, name, is_persons)? {
-            None => store.since_checkpoint(roots, name, |_| true),
-            found => Ok(found),
-        }
+        let rank = |record: &JournalRecord| match (asker, record.change) {
+            (CheckpointAsker::Person, 0) => Some(0),
+            (CheckpointAsker::Model(by), 1..) if record.by.as_deref() == by => Some(0),
+            (_, 0) => Some(1),
+            _ => Some(2),
+        };
+        self.store.as_ref().map_or(Ok(None), |store| store.since_checkpoint(roots, name, rank))
     }
 
     /// The process, and who it acted for, that made the file at the real path `path` what it is at each of `revisions`, if

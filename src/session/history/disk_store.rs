@@ -129,43 +129,47 @@ impl DiskStore {
         Ok(without(gone, records, roots))
     }
 
-    /// The newest checkpoint of this name that `is_wanted`, and the changes that were begun after the state that it names, oldest first.
-    /// None without such a checkpoint. Looks at no more days than it takes.
+    /// The newest checkpoint of this name of those with the lowest `rank`, 0 being the first, and the changes that were begun
+    /// after the state that it names, oldest first. None without one that has a rank. Looks at no more days than it takes.
     pub(super) fn since_checkpoint(
         &self,
         roots: &[&str],
         name: &str,
-        is_wanted: impl Fn(&JournalRecord) -> bool,
+        rank: impl Fn(&JournalRecord) -> Option<u8>,
     ) -> io::Result<Option<(JournalRecord, Vec<JournalRecord>)>> {
-        let is_meant = |record: &JournalRecord| {
+        let rank = |record: &JournalRecord| {
             let is_named = record.kind == RecordKind::Checkpoint && record.shown == name;
-            is_named && roots.contains(&record.root.as_str()) && is_wanted(record)
+            rank(record).filter(|_| is_named && roots.contains(&record.root.as_str()))
         };
         let folder = self.folder()?;
         let mut days = days(&folder)?.into_iter().rev();
-        let mut all: Vec<JournalRecord> = Vec::new();
-        while let Some(day) = days.next() {
+        let (mut all, mut best) = (Vec::new(), None);
+        while best.as_ref().is_none_or(|(rank, _)| *rank > 0)
+            && let Some(day) = days.next()
+        {
             let mut records = records_of_day(&folder, day)?;
-            let found = records.iter().rposition(is_meant).map(|at| records[at].clone());
+            let ranked = records.iter().rev().filter_map(|record| Some((rank(record)?, record)));
+            let found = ranked.min_by_key(|(rank, _)| *rank).map(|(rank, record)| (rank, record.clone()));
+            // Of an equal rank the one of the later day, which is there already.
+            best = best.into_iter().chain(found).min_by_key(|(rank, _)| *rank);
             records.append(&mut all);
             all = records;
-            let Some(checkpoint) = found else { continue };
-            // The lines of the call that made it come before its own, maybe on the day before.
-            if let Some(day) = days.next().filter(|_| checkpoint.change > 0) {
-                all.splice(..0, records_of_day(&folder, day)?);
-            }
-            all = without(&[RecordKind::Void], all, roots);
-            let line = all.iter().rposition(is_meant).unwrap_or(0);
-            let is_of_call = |record: &JournalRecord| {
-                record.is_of_entry() && record.session == checkpoint.session && record.change >= checkpoint.change
-            };
-            let first = all.iter().position(is_of_call).filter(|_| checkpoint.change > 0);
-            let since = all.split_off(first.map_or(line, |first| first.min(line)));
-            let earlier: HashSet<(&str, u64)> = all.iter().map(JournalRecord::key).collect();
-            let is_later = |record: &JournalRecord| record.is_of_entry() && !earlier.contains(&record.key());
-            return Ok(Some((checkpoint, since.into_iter().filter(is_later).collect())));
         }
-        Ok(None)
+        let Some((first_rank, checkpoint)) = best else { return Ok(None) };
+        // The lines of the call that made it come before its own, maybe on the day before.
+        if let Some(day) = days.next().filter(|_| checkpoint.change > 0) {
+            all.splice(..0, records_of_day(&folder, day)?);
+        }
+        all = without(&[RecordKind::Void], all, roots);
+        let line = all.iter().rposition(|record| rank(record) == Some(first_rank)).unwrap_or(0);
+        let is_of_call = |record: &JournalRecord| {
+            record.is_of_entry() && record.session == checkpoint.session && record.change >= checkpoint.change
+        };
+        let first = all.iter().position(is_of_call).filter(|_| checkpoint.change > 0);
+        let since = all.split_off(first.map_or(line, |first| first.min(line)));
+        let earlier: HashSet<(&str, u64)> = all.iter().map(JournalRecord::key).collect();
+        let is_later = |record: &JournalRecord| record.is_of_entry() && !earlier.contains(&record.key());
+        Ok(Some((checkpoint, since.into_iter().filter(is_later).collect())))
     }
 
     /// The newest record of today or yesterday that made the file at the real path `path` what it is at each of
