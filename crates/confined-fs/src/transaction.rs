@@ -122,7 +122,12 @@ impl<'n> Transaction<'n> {
                 None,
             ),
         };
-        self.steps.push(Step { path, action, seen, file: Some(NewFile::Content { content, mode, like }) });
+        self.steps.push(Step {
+            path,
+            action,
+            seen,
+            file: Some(NewFile::Content { content, mode, like, stays: false }),
+        });
     }
 
     /// Adds the removal of an entry. Returns its state with the rights that it has now.

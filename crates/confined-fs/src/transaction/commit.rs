@@ -106,7 +106,7 @@ pub(crate) fn commit_in_place<T>(
 ) -> Result<T, AccessError> {
     let step = Step {
         seen: Some(seen.clone()),
-        file: Some(NewFile::InPlace(Arc::new(content.clone()), most)),
+        file: Some(NewFile::Content { content: Arc::new(content.clone()), mode: most, like: None, stays: true }),
         ..Step::new(path, StepAction::Replace { old, new: content.revision() })
     };
     let mut noted = None;

@@ -58,7 +58,7 @@ pub(super) fn write(
 ) -> Result<(), AccessError> {
     let step = &steps.list[index];
     let stale = || AccessError::new(AccessErrorKind::Stale, &step.path);
-    let Some(NewFile::Content { content, mode: most, .. } | NewFile::InPlace(content, most)) = &step.file else {
+    let Some(NewFile::Content { content, mode: most, .. }) = &step.file else {
         return Err(stale());
     };
     let former = kept(steps, aside, old).at(&step.path)?.ok_or_else(stale)?;

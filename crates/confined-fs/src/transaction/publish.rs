@@ -158,7 +158,7 @@ pub(super) fn prepare(steps: &Steps<'_>, wait_limit: &WaitLimit) -> Result<(), A
         let at = steps.place(index).at(path)?;
         let (dir, name) = (&at.dir, if is_new && steps.is_in_new(path) { at.name } else { &at.new });
         match (&step.action, &step.file) {
-            (StepAction::Replace { old, .. }, Some(NewFile::InPlace(content, _))) => {
+            (StepAction::Replace { old, .. }, Some(NewFile::Content { content, stays: true, .. })) => {
                 in_place::keep(steps, index, &at, (*old, &**content), "programs may have it open")?;
             }
             (StepAction::Replace { old, .. }, Some(NewFile::Content { content, mode, .. })) => {
@@ -170,7 +170,7 @@ pub(super) fn prepare(steps: &Steps<'_>, wait_limit: &WaitLimit) -> Result<(), A
                     Replacement::InPlace(why) => in_place::keep(steps, index, &at, (*old, &**content), why)?,
                 }
             }
-            (_, Some(NewFile::Content { content, mode, like })) => {
+            (_, Some(NewFile::Content { content, mode, like, .. })) => {
                 let like = like.as_ref().map(open).transpose()?;
                 let like = like.as_ref().map(|(file, stat)| (file, stat));
                 NewPlace { dir, named: Some(name), path }.filled(content, like, *mode)?.keep();

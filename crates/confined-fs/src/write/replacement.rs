@@ -59,10 +59,7 @@ impl<'d> NewPlace<'d, '_> {
         mode: Option<u32>,
     ) -> Result<Temporary<'d>, AccessError> {
         let stat = like.map(|(_, stat)| stat);
-        let created = match self.named {
-            Some(name) => Temporary::create_named(self.dir, name, stat, mode.is_some()),
-            None => Temporary::create_like(self.dir, stat, mode.is_some()),
-        };
+        let created = Temporary::create_like(self.dir, self.named, stat, mode.is_some());
         let mut temporary = created.at(self.path)?;
         let filled = thread::scope(|scope| {
             if content.bytes().len() >= HASHED_ASIDE {

@@ -30,14 +30,19 @@ impl<'d> Temporary<'d> {
         Self::create_by(dir, |name| dir.create(name, private))
     }
 
-    /// As [`Self::create`], for the replacement of `old`, if any.
-    pub(super) fn create_like(dir: &'d Dir, old: Option<&Stat>, private: bool) -> io::Result<Self> {
-        Self::create_by(dir, |name| new_file(dir, name, old, private))
-    }
-
-    /// As [`Self::create_like`], under a name that belongs to the caller.
-    pub(crate) fn create_named(dir: &'d Dir, name: &OsStr, old: Option<&Stat>, private: bool) -> io::Result<Self> {
-        Ok(Self { dir, name: name.to_os_string(), file: new_file(dir, name, old, private)?, armed: true })
+    /// As [`Self::create`], for the replacement of `old`, if any, and under the name `named`, which belongs to the caller,
+    /// if any. One that replaces `old` is private until it gets the rights of that one.
+    pub(super) fn create_like(
+        dir: &'d Dir,
+        named: Option<&OsStr>,
+        old: Option<&Stat>,
+        private: bool,
+    ) -> io::Result<Self> {
+        let create = |name: &OsStr| old.map_or_else(|| dir.create(name, private), |old| dir.create_like(name, old));
+        match named {
+            Some(name) => Ok(Self { dir, name: name.to_os_string(), file: create(name)?, armed: true }),
+            None => Self::create_by(dir, create),
+        }
     }
 
     /// It stays under the name that it has.
@@ -97,11 +102,6 @@ impl<'d> Temporary<'d> {
         self.armed = false;
         Ok(())
     }
-}
-
-/// A new file; one that replaces `old` is private until it gets the rights of that one.
-fn new_file(dir: &Dir, name: &OsStr, old: Option<&Stat>, private: bool) -> io::Result<File> {
-    old.map_or_else(|| dir.create(name, private), |old| dir.create_like(name, old))
 }
 
 /// The result of an exchange of two names.

@@ -296,8 +296,8 @@ impl<'b> WriteGuard<'b> {
             committed
         };
         Ok(match replacement {
-            Replacement::InPlace(_) => self.write_in_place(content, || note(false, Vec::new())),
-            Replacement::File(temporary) => self.publish(temporary, &dir, name).map(|created| {
+            None => self.write_in_place(content, || note(false, Vec::new())),
+            Some(temporary) => self.publish(temporary, &dir, name).map(|created| {
                 let made = new.keep();
                 // fsync(2): the entry in the directory is on the disk only after a sync of the directory. The file is
                 // there for every process already, so a failure undoes nothing.
@@ -352,23 +352,22 @@ impl<'b> WriteGuard<'b> {
         })
     }
 
-    /// What takes the file's place; nothing has changed yet.
-    fn replacement<'d>(&self, dir: &'d Dir, content: &NewContent<'_>) -> Result<Replacement<'d>, AccessError> {
+    /// The file that takes its place; `None` where it is written itself. Nothing has changed yet.
+    fn replacement<'d>(&self, dir: &'d Dir, content: &NewContent<'_>) -> Result<Option<Temporary<'d>>, AccessError> {
         let asked = self.path.asked();
         let place = NewPlace { dir, named: None, path: asked };
         let Some((file, stat, _)) = &self.old else {
-            return Ok(Replacement::File(place.filled(content, None, self.mode)?));
+            return place.filled(content, None, self.mode).map(Some);
         };
         let is_recovered = self.shared.intents.are_kept();
         if self.stays && may_be_in_place(asked, stat, is_recovered, "").is_ok() {
-            return Ok(Replacement::InPlace("it stays"));
+            return Ok(None);
         }
         let kept = self.path.path().narrowed(stat, self.mode);
-        let replacement = place.replacement(content, (file, &kept))?;
-        if let Replacement::InPlace(why) = &replacement {
-            may_be_in_place(asked, stat, is_recovered, why)?;
+        match place.replacement(content, (file, &kept))? {
+            Replacement::File(temporary) => Ok(Some(temporary)),
+            Replacement::InPlace(why) => may_be_in_place(asked, stat, is_recovered, why).map(|()| None),
         }
-        Ok(replacement)
     }
 
     fn write_in_place<T>(&self, content: &NewContent<'_>, note: impl FnOnce() -> T) -> Result<T, AccessError> {
