@@ -90,6 +90,7 @@ fn planning_a_change_changes_nothing() {
     for (tool, arguments, summary) in [
         ("copy", json!({ "source": "a.txt", "destination": "b.txt" }), "Copy a.txt"),
         ("delete", json!({ "path": "a.txt" }), "Delete a.txt"),
+        ("delete", json!({ "paths": ["a.txt", "./a.txt"] }), "Delete a.txt"),
         ("mkdir", json!({ "path": "d" }), "Make the directory d"),
         ("move", json!({ "source": "a.txt", "destination": "b.txt" }), "Move a.txt"),
         ("undo", json!({}), "Delete a.txt"),

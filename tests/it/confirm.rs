@@ -172,6 +172,20 @@ fn an_approval_makes_the_change_that_was_shown() {
 }
 
 #[test]
+fn several_paths_are_deleted_after_one_question() {
+    for modern in [false, true] {
+        let mut desk = Desk::open(modern, &["--allow", "manage", "--confirm", "destructive"]);
+        fs::write(desk.path("b.txt"), "b").expect("a file");
+        let question = desk.ask("delete", json!({ "paths": ["b.txt", "a.txt"] }));
+        assert!(question.message().contains("\nDelete 2 entries with 2 files ("), "{}", question.message());
+        assert!(question.message().contains("- b.txt\n- a.txt"), "{}", question.message());
+        let answer = desk.reply(&question, &yes());
+        assert_eq!(answer["result"]["isError"], false, "{answer}");
+        assert!(!desk.path("a.txt").exists() && !desk.path("b.txt").exists());
+    }
+}
+
+#[test]
 fn every_answer_but_approval_changes_nothing() {
     in_both_protocol_versions(|mut desk| {
         for (no, words) in [

@@ -187,6 +187,74 @@ fn an_empty_directory_is_deleted_without_recursive() {
     h.call("delete", json!({ "path": "d" })).fails("invalid_input");
 }
 
+/// All that several paths are deleted of: files, an empty directory and one with entries.
+fn open_to_delete_several() -> Harness {
+    let h = open();
+    for (name, content) in [("a.txt", "a"), ("d/x", "x"), ("d/in/y", "y"), ("z/stays", "z")] {
+        h.write(name, content);
+    }
+    h.mkdir("d/void");
+    h.mkdir("empty");
+    h
+}
+
+#[test]
+fn several_paths_are_deleted_as_one_change_and_come_back_with_one_undo() {
+    let h = open_to_delete_several();
+    let before = entries(&h);
+    // In any order, twice, and in one another: each goes once, and what is in a directory goes with it.
+    for paths in [
+        json!(["a.txt", "d", "empty"]),
+        json!(["d/in/y", "d", "d/x", "a.txt", "empty", "d", "./a.txt"]),
+        json!(["empty", "d/void", "d/in", "d", "a.txt"]),
+    ] {
+        let answer = h.call("delete", json!({ "paths": paths, "recursive": true }));
+        let text = answer.ok();
+        assert!(text.starts_with("Deleted 3 entries; undo brings them back\n"), "{text}");
+        assert!(text.contains("\nd with 2 files") && text.contains("\nthe empty directory empty"), "{text}");
+        let facts = answer.facts();
+        assert_eq!((&facts["files"], &facts["bytes"], &facts["kept_on_disk"]), (&json!(3), &json!(3), &json!(true)));
+        assert_eq!(facts["paths"].as_array().unwrap().len(), 3);
+        assert_eq!(entries(&h), ["z/", "z/stays"]);
+        h.call("undo", json!({})).ok();
+        assert_eq!(entries(&h), before);
+        assert_eq!((h.bytes("d/in/y"), h.bytes("a.txt")), (b"y".to_vec(), b"a".to_vec()));
+        h.call("undo", json!({ "to": "redo" })).ok();
+        assert_eq!(entries(&h), ["z/", "z/stays"]);
+        h.call("undo", json!({})).ok();
+        assert_eq!(entries(&h), before);
+    }
+    // One that remains is as one that was given alone.
+    let text = h.call("delete", json!({ "paths": ["d/x", "d"], "recursive": true })).ok();
+    assert!(text.starts_with("Deleted d with 2 files; undo brings it back"), "{text}");
+}
+
+#[test]
+fn several_paths_are_deleted_all_or_none() {
+    let h = open_to_delete_several();
+    h.write("read.txt", "read");
+    read(&h, "read.txt");
+    h.write("read.txt", "changed since");
+    h.write("z/.env", "SECRET=1");
+    let before = entries(&h);
+    for (last, kind) in [("none", "not_found"), ("d", "invalid_input"), ("read.txt", "stale"), (".", "denied")] {
+        let text = h.call("delete", json!({ "paths": ["a.txt", last] })).fails(kind);
+        assert!(text.contains("; none of the files of this call was changed"), "{last}: {text}");
+        assert_eq!(entries(&h), before);
+    }
+    for path in ["z", "z/.env"] {
+        h.call("delete", json!({ "paths": ["a.txt", path], "recursive": true })).denied();
+        assert_eq!(entries(&h), before);
+    }
+    let many: Vec<String> = (0..51).map(|n| format!("n{n}")).collect();
+    for arguments in
+        [json!({}), json!({ "paths": [] }), json!({ "path": "a.txt", "paths": ["d"] }), json!({ "paths": many })]
+    {
+        h.call("delete", arguments).fails("invalid_input");
+    }
+    assert_eq!(entries(&h), before);
+}
+
 #[test]
 fn delete_accepts_unread_files_but_not_changed_ones() {
     let h = open();

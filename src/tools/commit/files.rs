@@ -62,6 +62,8 @@ pub(in crate::tools) struct CommittedFiles {
     pub(in crate::tools) notes: Vec<String>,
     /// Whether files were copied and their old places emptied, as the system does not rename them.
     pub(in crate::tools) copied: bool,
+    /// Whether every former content is on the disk.
+    pub(in crate::tools) is_durable: bool,
 }
 
 /// The note on a change of several files without a journal.
@@ -70,19 +72,12 @@ const NOT_RECOVERABLE: &str = "without a state folder, a kill in the middle of s
 /// The files in whose place the same change moves something: one change of both paths, which the move reports.
 type MovedOver<'c> = HashMap<&'c WorkspacePath, FileState>;
 
-/// A step that is checked and in the transaction.
-struct CheckedStep<'c> {
-    /// Its record in the journal. `None` for a file that already has the new content, and for what is recorded once it
-    /// is made.
-    record: Option<JournalRecord>,
-    /// How many other names a replaced file has.
-    other_names: u64,
-    report: StepReport<'c>,
-}
+/// A step that is checked and in the transaction: its row of [`CommittedFiles::files`], its record in the journal, and what
+/// is done once it is made. Without a record: a file that already has the new content, and what is recorded once it is made.
+type CheckedStep<'c> = ((WorkspacePath, Option<Revision>), Option<JournalRecord>, StepReport<'c>);
 
-/// Reports a step that was made to the ledger, the audit and the listeners. Returns its row of [`CommittedFiles::files`],
-/// and how it is undone.
-type StepReport<'c> = Box<dyn FnOnce() -> ((WorkspacePath, Option<Revision>), Option<Effect>) + 'c>;
+/// Reports a step that was made to the ledger, the audit and the listeners. Returns how it is undone.
+type StepReport<'c> = Box<dyn FnOnce() -> Option<Effect> + 'c>;
 
 /// Makes all of these changes, or none.
 ///
@@ -105,6 +100,7 @@ pub(in crate::tools) fn commit_files(
             files: vec![(committed.path, Some(committed.revision))],
             notes: note.into_iter().chain(other_names("this file", committed.other_names)).collect(),
             copied: false,
+            is_durable: cx.session.history.on_disk(),
         });
     }
     let moves_files = |step: &ChangeStep| {
@@ -152,28 +148,25 @@ fn commit_steps(
     let unchanged = |error: AccessError| none_changed(files, error.into());
     let mut transaction =
         Transaction::acquire(&cx.workspace, &entries, &leaving, cx.wait_limit()).map_err(unchanged)?;
-    let (mut records, mut reports, mut names) = (Vec::new(), Vec::new(), 0);
+    let (mut done, mut records, mut reports, mut names) = (Vec::new(), Vec::new(), Vec::new(), 0);
     for change in changes {
         cx.check()?;
-        let CheckedStep { record, other_names, report } =
-            add((cx, tool), &mut transaction, change, by, &over).map_err(unchanged)?;
+        let (row, record, report) =
+            add((cx, tool), &mut transaction, change, by, &over, &mut names).map_err(unchanged)?;
+        done.push(row);
         records.extend(record);
-        names += other_names;
         reports.push(report);
     }
     // Before the journal, whose records name these contents.
-    let (is_kept, mut notes) = keep_all(cx, &transaction)?;
+    let (is_kept, is_durable, mut notes) = keep_all(cx, &transaction)?;
     let (pending, note) = begin(cx, records);
     notes.extend(note);
     notes.extend(other_names("these files", names));
     let makes_directories =
         changes.iter().any(|step| matches!(step.change, NewState::Created(EntryState::Directory { .. })));
-    let mut done = Vec::new();
     let record = |committed: &CommittedTransaction| {
         record_directories(cx, tool, &committed.made);
-        let effects: Vec<_>;
-        (done, effects) = reports.into_iter().map(|report| report()).unzip();
-        let mut effects: Vec<Effect> = effects.into_iter().flatten().collect();
+        let mut effects: Vec<Effect> = reports.into_iter().filter_map(|report| report()).collect();
         let effect = match effects.len() {
             0 => (!committed.made.is_empty()).then(|| Effect::Made { directories: committed.made.clone() }),
             // Alone, the undo of a copy compares a mark, which a new link does not have; as one of several it compares
@@ -195,7 +188,7 @@ fn commit_steps(
             if files > 1 && !survives_a_kill {
                 notes.push(NOT_RECOVERABLE.to_owned());
             }
-            Ok(CommittedFiles { files: done, notes, copied: by == MovesBy::Copy })
+            Ok(CommittedFiles { files: done, notes, copied: by == MovesBy::Copy, is_durable })
         }
         Err(CommitError { error, not_restored }) => {
             cx.session.history.void(&pending);
@@ -236,39 +229,37 @@ fn moved_over(changes: &[ChangeStep]) -> MovedOver<'_> {
     removed
 }
 
-/// Checks one change, and adds it to the transaction.
+/// Checks one change, and adds it to the transaction; to `names` how many other names a replaced file has.
 fn add<'c>(
     (cx, tool): (&'c CallContext, &'static str),
     transaction: &mut Transaction<'c>,
     ChangeStep { target, change }: &'c ChangeStep,
     by: MovesBy,
     over: &'c MovedOver<'c>,
+    names: &mut u64,
 ) -> Result<CheckedStep<'c>, AccessError> {
     let path = target.path();
+    let mut row = (path.clone(), None);
     let record = JournalRecord::new(tool, path);
-    Ok(match change {
+    let (record, report): (_, StepReport<'c>) = match change {
         NewState::Content { base, bytes, mode, like } => {
             let mut guard = transaction.guard(target, *base)?.with_mode(*mode);
             let content = Arc::new(NewContent::of(bytes));
             let other_names = guard.previous().map_or(0, |old| old.other_names);
             let before = guard.previous().map(|old| FileState { revision: old.revision, mode: old.mode });
             transaction.write(guard, Arc::clone(&content), like.clone());
-            let revision = content.revision();
-            let is_unchanged = before.is_some_and(|before| before.revision == revision);
-            let record = (!is_unchanged).then(|| record.former(before).new_content(revision));
-            let other_names = if is_unchanged { 0 } else { other_names };
+            let (was, revision) = (before.map(|before| before.revision), content.revision());
+            row.1 = Some(revision);
+            let is_changed = was != Some(revision);
+            *names += if is_changed { other_names } else { 0 };
             let report = move || {
-                let was = before.map(|before| before.revision);
-                let writer = Writer::Call(cx.by.as_ref(), was);
-                cx.session.ledger.record_write(path, revision, Some(bytes), writer);
-                if is_unchanged {
-                    return ((path.clone(), Some(revision)), None);
-                }
-                record_written(cx, tool, path, was, revision, &[]);
-                let effect = Effect::Wrote { path: path.clone(), before, after: revision, appended: None };
-                ((path.clone(), Some(revision)), Some(effect))
+                cx.session.ledger.record_write(path, revision, Some(bytes), Writer::Call(cx.by.as_ref(), was));
+                is_changed.then(|| {
+                    record_written(cx, tool, path, was, revision, &[]);
+                    Effect::Wrote { path: path.clone(), before, after: revision, appended: None }
+                })
             };
-            CheckedStep { record, other_names, report: Box::new(report) }
+            (is_changed.then(|| record.former(before).new_content(revision)), Box::new(report))
         }
         NewState::Removed { base } => {
             // For its refusals alone: policy may protect the entry.
@@ -277,13 +268,12 @@ fn add<'c>(
             let record = record.before(&was);
             let report = move || {
                 let entries = vec![FormerEntry::top(was)];
-                let effect = (!over.contains_key(path)).then(|| {
+                (!over.contains_key(path)).then(|| {
                     record_entries(cx, tool, EntriesAre::Gone, path, &entries, &[]);
                     Effect::Removed { path: path.clone(), entries: Arc::new(entries) }
-                });
-                ((path.clone(), None), effect)
+                })
             };
-            CheckedStep { record: Some(record), other_names: 0, report: Box::new(report) }
+            (Some(record), Box::new(report))
         }
         NewState::Moved { to, base } => {
             let tree = cx.workspace.tree(target, Purpose::Move(to))?;
@@ -296,6 +286,7 @@ fn add<'c>(
                 transaction.move_to(target, to, base.clone())?;
             }
             let record = record.moved(tree.node(), mark, to.path());
+            row.0 = to.path().clone();
             let report = move || {
                 // Another file by now, so another mark.
                 let mark = if is_copied { content_mark(cx, to, target) } else { Some(mark) };
@@ -303,38 +294,38 @@ fn add<'c>(
                 let replaced = over.get(&to).copied();
                 record_moved(cx, tool, &tree, &to, replaced.map(|former| former.revision), &[]);
                 read_before_write::carry_seen(cx, &tree, &to);
-                ((to.clone(), None), Some(Effect::Moved { from, to, mark, replaced }))
+                Some(Effect::Moved { from, to, mark, replaced })
             };
-            CheckedStep { record: Some(record), other_names: 0, report: Box::new(report) }
+            (Some(record), Box::new(report))
         }
         NewState::Created(is) => {
             transaction.create(target, is.clone())?;
             let report = move || {
                 // A directory is reported with those that were missing above it.
-                let effect = matches!(is, EntryState::Link(_)).then(|| {
+                matches!(is, EntryState::Link(_)).then(|| {
                     let entries = vec![FormerEntry::top(is.clone())];
                     record_entries(cx, tool, EntriesAre::There, path, &entries, &[]);
                     Effect::Copied { to: path.clone(), mark: Revision::of(b""), entries: Arc::new(entries) }
-                });
-                ((path.clone(), None), effect)
+                })
             };
-            CheckedStep { record: None, other_names: 0, report: Box::new(report) }
+            (None, Box::new(report))
         }
         NewState::Narrowed { most } => {
             transaction.narrow(target, *most)?;
-            CheckedStep { record: None, other_names: 0, report: Box::new(move || ((path.clone(), None), None)) }
+            (None, Box::new(|| None))
         }
-    })
+    };
+    Ok((row, record, report))
 }
 
-/// Keeps every content that is replaced or removed. Returns whether all are kept, and notes for the answer.
+/// Keeps every content that is replaced or removed. Returns whether all are kept, whether on the disk, and notes for the answer.
 ///
 /// # Errors
 /// When the content of a removed file cannot be kept: it would be lost.
-fn keep_all(cx: &CallContext, transaction: &Transaction<'_>) -> Result<(bool, Vec<String>), ToolError> {
+fn keep_all(cx: &CallContext, transaction: &Transaction<'_>) -> Result<(bool, bool, Vec<String>), ToolError> {
     let history = &cx.session.history;
     let durable = durable(transaction.former_files().count());
-    let (mut is_kept, mut notes) = (true, Vec::new());
+    let (mut is_kept, mut is_durable, mut notes) = (true, true, Vec::new());
     for (path, former) in transaction.former_files() {
         cx.check()?;
         let FormerFile { mut content, size, revision, is_removed } = former.map_err(ToolError::from)?;
@@ -350,6 +341,7 @@ fn keep_all(cx: &CallContext, transaction: &Transaction<'_>) -> Result<(bool, Ve
             }
             is_kept = false;
         }
+        is_durable &= kept == Kept::OnDisk;
         if let Some(note) = note_of(&kept).filter(|note| !notes.contains(note)) {
             notes.push(note);
         }
@@ -361,11 +353,11 @@ fn keep_all(cx: &CallContext, transaction: &Transaction<'_>) -> Result<(bool, Ve
                 .hint("nothing was changed; try once more, or ask the user")
         })?;
     }
-    Ok((is_kept, notes))
+    Ok((is_kept, is_durable, notes))
 }
 
 /// An error after which everything is as it was, as its text says.
-fn none_changed(changes: usize, error: ToolError) -> ToolError {
+pub(in crate::tools) fn none_changed(changes: usize, error: ToolError) -> ToolError {
     if changes > 1 { error.followed_by("; none of the files of this call was changed") } else { error }
 }
 

@@ -58,6 +58,20 @@ pub(super) fn content_mark(cx: &CallContext, to: &WritablePath, from: &WritableP
     cx.workspace.tree(to, Purpose::Move(from)).map(|tree| tree.content_mark()).ok()
 }
 
+fn not_deleted(shown: &WorkspacePath, path: &WorkspacePath, why: &str) -> ToolError {
+    ToolError::new(Kind::TooLarge, format!("{shown} was not deleted: {path} could not be brought back, as {why}"))
+        .hint("delete less at a time, or ask the user to delete it")
+}
+
+/// Refuses to keep so many bytes: that would drive out what earlier changes need, and be refused in the end.
+pub(in crate::tools) fn check_capacity(cx: &CallContext, shown: &WorkspacePath, bytes: u64) -> Result<(), ToolError> {
+    let most = cx.session.history.capacity();
+    if bytes <= most {
+        return Ok(());
+    }
+    Err(not_deleted(shown, shown, &format!("{bytes} bytes are more than the history may take at once ({most})")))
+}
+
 /// Removes a tree whose every content has been kept; whether it can be brought back after the server has ended.
 ///
 /// # Errors
@@ -72,15 +86,9 @@ pub(in crate::tools) fn remove(
 ) -> Result<bool, ToolError> {
     let history = &cx.session.history;
     let shown = target.asked();
-    let refuse = |path: &WorkspacePath, why: &str| {
-        ToolError::new(Kind::TooLarge, format!("{shown} was not deleted: {path} could not be brought back, as {why}"))
-            .hint("delete less at a time, or ask the user to delete it")
-    };
-    // Before anything is kept: so much would drive out what earlier changes need, and be refused in the end.
-    if tree.bytes() > history.capacity() {
-        let why = format!("{} bytes are more than the history may take at once ({})", tree.bytes(), history.capacity());
-        return Err(refuse(shown, &why));
-    }
+    let refuse = |path: &WorkspacePath, why: &str| not_deleted(shown, path, why);
+    // Before anything is kept.
+    check_capacity(cx, shown, tree.bytes())?;
     let (mut former, mut revisions) = (Vec::new(), Vec::new());
     let mut is_durable = true;
     let durable_when = durable(tree.files());

@@ -142,6 +142,13 @@ impl Scenario {
             all_or_none("edit of five files, undo", vec![("edit", json!({ "edits": five })), undo()]),
             all_or_none("patch of five files, undo", vec![("apply_patch", json!({ "patch": PATCH })), undo()]),
             all_or_none(
+                "delete of several, undo",
+                vec![
+                    ("delete", json!({ "paths": ["moved.txt", "tree", "empty", "gone.txt"], "recursive": true })),
+                    undo(),
+                ],
+            ),
+            all_or_none(
                 "move over a file, undo, redo",
                 vec![
                     ("move", json!({ "source": "moved.txt", "destination": "dir/c.txt", "overwrite": true })),
