@@ -306,9 +306,10 @@ pub(super) fn play(steps: &[Step]) -> Result<Counts, String> {
         for (path, (kind, rights)) in &after {
             let is_same_kind = |(was, _): &&(Kind, Rights)| std::mem::discriminant(was) == std::mem::discriminant(kind);
             let was = before.get(path).filter(is_same_kind).map(|(_, was)| was);
-            let went = before
-                .iter()
-                .filter(|(path, (was, _))| was == kind && matches!(kind, Kind::File(_)) && !after.contains_key(*path));
+            let went = before.iter().filter(|(path, (was, _))| {
+                let is_here = || after.get(*path).is_some_and(|(now, _)| now == kind);
+                was == kind && matches!(kind, Kind::File(_)) && !is_here()
+            });
             let went = went.map(|(_, (_, rights))| bits(rights));
             if !matches!(kind, Kind::Link(_))
                 && was != Some(rights)
