@@ -348,16 +348,10 @@ impl History {
         &self.session
     }
 
-    /// The recorded changes below the roots with these keys, oldest first, those left out that were
-    /// never made. Reads the whole journal.
-    pub fn records(&self, roots: &[&str]) -> io::Result<Vec<JournalRecord>> {
-        self.store.as_ref().map_or_else(|| Ok(Vec::new()), |store| store.records(roots, &[RecordKind::Void]))
-    }
-
-    /// As [`Self::records`], of the changes alone that no plain undo has taken back, and that are not undos themselves.
-    pub fn undoable_records(&self, roots: &[&str]) -> io::Result<Vec<JournalRecord>> {
-        let gone = [RecordKind::Void, RecordKind::Undone];
-        self.store.as_ref().map_or_else(|| Ok(Vec::new()), |store| store.records(roots, &gone))
+    /// The recorded changes below the roots with these keys, oldest first, without those of which a line of a kind in `gone`
+    /// says that they were never made, or were taken back. Reads the whole journal.
+    pub fn records(&self, roots: &[&str], gone: &[RecordKind]) -> io::Result<Vec<JournalRecord>> {
+        self.store.as_ref().map_or_else(|| Ok(Vec::new()), |store| store.records(roots, gone))
     }
 
     fn memory(&self) -> std::sync::MutexGuard<'_, MemoryStore> {

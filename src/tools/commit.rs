@@ -28,7 +28,7 @@ mod tree;
 
 pub(super) use file::{Rewrite, commit_file, rewrite};
 pub(super) use files::{ChangeStep, CommittedFiles, NewState, commit_files, none_changed};
-pub(super) use tree::{check_capacity, create_tree, move_tree, remove};
+pub(super) use tree::{check_capacity, create_tree, move_tree, not_deleted, remove};
 
 // What is there before something else takes its place.
 

@@ -186,10 +186,8 @@ impl PlannedDelete {
             for path in paths {
                 cx.check()?;
                 let target = cx.workspace.writable_entry(&path)?;
-                let base = commit::state_now(cx, &target)?.ok_or_else(|| {
-                    ToolError::invalid(format!("{path} is a special file, which could not be brought back"))
-                        .hint("leave it out, or ask the user to delete it")
-                })?;
+                let base = commit::state_now(cx, &target)?
+                    .ok_or_else(|| commit::not_deleted(&path, &path, "it is a special file"))?;
                 steps.push(ChangeStep { target, change: NewState::Removed { base } });
             }
         }

@@ -8,7 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;
 
-use confined_fs::{EntryState, FileState, Node, Revision, TreePosition, WorkspacePath};
+use confined_fs::{EntryState, FileState, NewDirectory, Node, Revision, TreePosition, WorkspacePath};
 
 use super::undo::{AppendedPart, CheckpointName, Effect, UndoableChange};
 
@@ -190,18 +190,15 @@ impl JournalRecord {
     /// The records of a change that are known only once it was made: the directories above a new entry, and all entries
     /// of a copy.
     pub(super) fn made_by(change: &UndoableChange) -> Vec<Self> {
-        let directories = change.made.iter().map(|made| Self::of_directory(change.tool, made.path()));
-        directories.chain(Self::made_in(change.tool, &change.effect)).collect()
-    }
-
-    fn of_directory(tool: &str, path: &WorkspacePath) -> Self {
-        Self { kind: RecordKind::Made, ..Self::new(tool, path) }
+        let above = Effect::Made { directories: change.made.clone() };
+        [&above, &change.effect].into_iter().flat_map(|effect| Self::made_in(change.tool, effect)).collect()
     }
 
     fn made_in(tool: &str, effect: &Effect) -> Vec<Self> {
         match effect {
             Effect::Made { directories } => {
-                directories.iter().map(|made| Self::of_directory(tool, made.path())).collect()
+                let record = |made: &NewDirectory| Self { kind: RecordKind::Made, ..Self::new(tool, made.path()) };
+                directories.iter().map(record).collect()
             }
             Effect::Several(effects) => effects.iter().flat_map(|effect| Self::made_in(tool, effect)).collect(),
             Effect::Copied { to, entries, .. } => {

@@ -2,7 +2,7 @@
 
 use std::{
     collections::{HashMap, HashSet},
-    io,
+    io, iter,
     sync::Arc,
 };
 
@@ -28,6 +28,12 @@ pub(in crate::tools) struct ChangeStep {
     /// [`Workspace::writable_entry`](confined_fs::Workspace::writable_entry).
     pub(in crate::tools) target: WritablePath,
     pub(in crate::tools) change: NewState,
+}
+
+impl ChangeStep {
+    fn moved_to(&self) -> Option<&WritablePath> {
+        if let NewState::Moved { to, .. } = &self.change { Some(to) } else { None }
+    }
 }
 
 /// The change of the entry at a path.
@@ -130,18 +136,10 @@ fn commit_steps(
     undoable: Undoable,
     (approval, by): (Approval, MovesBy),
 ) -> Result<CommittedFiles, ToolError> {
-    let (mut entries, mut leaving) = (Vec::new(), Vec::new());
-    for ChangeStep { target, change } in changes {
-        entries.push(target);
-        match change {
-            NewState::Moved { to, .. } => {
-                entries.push(to);
-                leaving.push(target);
-            }
-            NewState::Removed { .. } => leaving.push(target),
-            NewState::Content { .. } | NewState::Created(_) | NewState::Narrowed { .. } => {}
-        }
-    }
+    let entries: Vec<_> = changes.iter().flat_map(|step| iter::once(&step.target).chain(step.moved_to())).collect();
+    let leaving =
+        changes.iter().filter(|step| matches!(step.change, NewState::Moved { .. } | NewState::Removed { .. }));
+    let leaving: Vec<_> = leaving.map(|step| &step.target).collect();
     check_once(changes)?;
     let over = moved_over(changes);
     let files = changes.len() - over.len();
@@ -215,18 +213,15 @@ fn check_once(changes: &[ChangeStep]) -> Result<(), ToolError> {
 }
 
 fn moved_over(changes: &[ChangeStep]) -> MovedOver<'_> {
-    let removed = changes.iter().filter_map(|ChangeStep { target, change }| match change {
-        NewState::Removed { base: EntryState::File(former) } => Some((target.path(), *former)),
-        _ => None,
-    });
-    let mut removed: MovedOver<'_> = removed.collect();
-    let destinations = changes.iter().filter_map(|ChangeStep { change, .. }| match change {
-        NewState::Moved { to, .. } => Some(to.path()),
-        _ => None,
-    });
+    let destinations = changes.iter().filter_map(ChangeStep::moved_to).map(WritablePath::path);
     let destinations: HashSet<&WorkspacePath> = destinations.collect();
-    removed.retain(|path, _| destinations.contains(path));
-    removed
+    let over = changes.iter().filter_map(|ChangeStep { target, change }| match change {
+        NewState::Removed { base: EntryState::File(former) } => {
+            destinations.contains(target.path()).then(|| (target.path(), *former))
+        }
+        _ => None,
+    });
+    over.collect()
 }
 
 /// Checks one change, and adds it to the transaction; to `names` how many other names a replaced file has.

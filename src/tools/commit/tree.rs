@@ -58,7 +58,7 @@ pub(super) fn content_mark(cx: &CallContext, to: &WritablePath, from: &WritableP
     cx.workspace.tree(to, Purpose::Move(from)).map(|tree| tree.content_mark()).ok()
 }
 
-fn not_deleted(shown: &WorkspacePath, path: &WorkspacePath, why: &str) -> ToolError {
+pub(in crate::tools) fn not_deleted(shown: &WorkspacePath, path: &WorkspacePath, why: &str) -> ToolError {
     ToolError::new(Kind::TooLarge, format!("{shown} was not deleted: {path} could not be brought back, as {why}"))
         .hint("delete less at a time, or ask the user to delete it")
 }
@@ -119,34 +119,28 @@ pub(in crate::tools) fn remove(
         .map_err(|error| refuse(shown, &format!("the history could not be written: {}", error.kind())).source(error))?;
     let entries = Arc::new(former);
     let [first, second] = approval.for_two_steps();
-    match guard.remove(target, tree, &revisions, first) {
-        Ok(()) => {
-            record_entries(cx, tool, EntriesAre::Gone, tree.top(), &entries, &[]);
-            let effect = Effect::Removed { path: target.path().clone(), entries };
-            history.made(&pending, UndoableChange { tool, effect, made: Vec::new() }, undoable);
-            Ok(is_durable)
-        }
-        Err(RemoveError { error, in_part: true, gone_from })
+    let left = match guard.remove(target, tree, &revisions, first) {
+        Ok(()) => None,
+        Err(RemoveError { error, in_part, gone_from }) => {
             // What is gone is made again from the history, so that the call has failed as a whole.
-            if guard.complete(target, &mut missing(cx, target.path(), &entries, gone_from), second).is_ok() =>
-        {
-            history.void(&pending);
-            Err(error.into())
+            let is_whole =
+                || guard.complete(target, &mut missing(cx, target.path(), &entries, gone_from), second).is_ok();
+            if !in_part || is_whole() {
+                history.void(&pending);
+                return Err(error.into());
+            }
+            Some(error)
         }
-        Err(RemoveError { error, in_part: true, .. }) => {
-            record_entries(cx, tool, EntriesAre::Gone, tree.top(), &entries, &[]);
-            // What is gone must be found again, by whoever looks for it.
-            let effect = Effect::Removed { path: target.path().clone(), entries };
-            history.made(&pending, UndoableChange { tool, effect, made: Vec::new() }, Undoable::Yes);
-            let sentence = format!("{shown} was deleted only in part: {error}");
-            Err(ToolError::new(ToolError::from(error).kind(), sentence)
-                .hint(format!("ask the user to move what is left of {shown} away; undo then brings back all of it")))
-        }
-        Err(whole) => {
-            history.void(&pending);
-            Err(whole.error.into())
-        }
-    }
+    };
+    record_entries(cx, tool, EntriesAre::Gone, tree.top(), &entries, &[]);
+    let effect = Effect::Removed { path: target.path().clone(), entries };
+    // What is gone must be found again, by whoever looks for it.
+    let undoable = if left.is_some() { Undoable::Yes } else { undoable };
+    history.made(&pending, UndoableChange { tool, effect, made: Vec::new() }, undoable);
+    let Some(error) = left else { return Ok(is_durable) };
+    let sentence = format!("{shown} was deleted only in part: {error}");
+    Err(ToolError::new(ToolError::from(error).kind(), sentence)
+        .hint(format!("ask the user to move what is left of {shown} away; undo then brings back all of it")))
 }
 
 /// Keeps a file as it is now; its revision is `None` only where its content is kept nowhere.

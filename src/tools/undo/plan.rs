@@ -292,12 +292,9 @@ impl PlannedReturn {
         let mut text = noted(what, &[notes, left.as_slice()].concat());
         let whose = self.whose.as_ref().filter(|_| steps > 0);
         text.extend(whose.iter().map(|whose| format!("\n{whose}")));
-        let skipped = self.plan.skipped.iter();
-        let skipped =
-            skipped.map(|left| LeftAlonePath { path: left.path.to_string(), reason: left.reason.to_string() });
-        let other = |(path, reason): (&String, &String)| LeftAlonePath { path: path.clone(), reason: reason.clone() };
-        let others = self.others.iter().map(other);
-        let left_alone: Vec<LeftAlonePath> = skipped.chain(others).collect();
+        let skipped = self.plan.skipped.iter().map(|left| (left.path.to_string(), left.reason.to_string()));
+        let left_alone = skipped.chain(self.others.clone()).map(|(path, reason)| LeftAlonePath { path, reason });
+        let left_alone: Vec<LeftAlonePath> = left_alone.collect();
         let left_lines = left_alone.iter().map(|left| format!("left alone: {} ({})", left.path, left.reason));
         let mut skipped: Vec<String> = left_lines.collect();
         let others = skipped.split_off(self.plan.skipped.len());

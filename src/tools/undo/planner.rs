@@ -87,25 +87,13 @@ impl<'p> UndoPlanner<'p> {
         for PutBack { path, node, from } in back {
             self.put_back(&path, node, from);
         }
-        self.part_from_earlier(&change.effect);
-        self.part_from(change.made.iter().map(NewDirectory::path));
+        let mut parted: Vec<&WorkspacePath> = change.made.iter().map(NewDirectory::path).collect();
+        parted_from_earlier(&change.effect, &mut parted);
+        let moved = self.moved.last_mut().expect("a change is taken back");
+        moved.extend(parted.into_iter().map(|path| (path.clone(), None)));
         // By their names before the change, which may have put something else there.
         for SkippedPath { path, reason } in std::mem::take(&mut self.lost) {
             self.skip(&path, reason);
-        }
-    }
-
-    /// What was at these paths before the change is nothing of what later changes have moved from there.
-    fn part_from<'w>(&mut self, paths: impl IntoIterator<Item = &'w WorkspacePath>) {
-        let moved = self.moved.last_mut().expect("a change is taken back");
-        moved.extend(paths.into_iter().map(|path| (path.clone(), None)));
-    }
-
-    fn part_from_earlier(&mut self, effect: &Effect) {
-        match effect {
-            Effect::Several(effects) => effects.iter().for_each(|effect| self.part_from_earlier(effect)),
-            Effect::Wrote { before: Some(_), .. } => {}
-            _ => self.part_from(effect.names()),
         }
     }
 
@@ -422,9 +410,18 @@ impl<'p> UndoPlanner<'p> {
     }
 }
 
+/// Where a change put, removed or moved an entry: what was there before is another one than what was there from then on.
+fn parted_from_earlier<'e>(effect: &'e Effect, paths: &mut Vec<&'e WorkspacePath>) {
+    match effect {
+        Effect::Several(effects) => effects.iter().for_each(|effect| parted_from_earlier(effect, paths)),
+        Effect::Wrote { before: Some(_), .. } => {}
+        _ => paths.extend(effect.names()),
+    }
+}
+
 /// An entry that is put back.
 struct PutBack {
-    pub(in crate::tools) path: WorkspacePath,
+    path: WorkspacePath,
     node: VirtualNode,
     /// Where it was taken from, if the change moved it.
     from: Option<WorkspacePath>,

@@ -39,7 +39,7 @@ pub(crate) fn records(
     path: Option<&str>,
 ) -> Result<Vec<JournalRecord>, ToolError> {
     let roots: Vec<&str> = workspace.roots().iter().map(|root| root.key()).collect();
-    let mut records = session.history.records(&roots).map_err(|error| {
+    let mut records = session.history.records(&roots, &[RecordKind::Void]).map_err(|error| {
         ToolError::new(Kind::Internal, format!("the history could not be read: {}", error.kind()))
             .hint("see what is wrong with it with `rootbound doctor`")
             .source(error)

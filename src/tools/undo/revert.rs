@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use confined_fs::{
     AccessError, AccessErrorKind, Approval, Base, CreatedTree, EntryState, FileState, NewDirectory, Purpose, Revision,
-    TreeGuard, TreePosition, WorkspacePath, WritablePath, WriteGuard,
+    Tree, TreeGuard, TreePosition, WorkspacePath, WritablePath, WriteGuard,
 };
 
 use crate::session::{
@@ -72,9 +72,7 @@ pub(super) fn check(cx: &CallContext, effect: &Effect) -> Result<RevertPlan, Too
         Effect::Copied { to, mark, .. } => {
             let entry = cx.workspace.writable_entry(to)?;
             let tree = cx.workspace.tree(&entry, Purpose::Remove).map_err(|error| not_as_left(to, error))?;
-            if tree.content_mark() != *mark {
-                return Err(changed_since(to, ""));
-            }
+            check_mark(to, &tree, Some(*mark))?;
             cost = Cost::of_bytes(to.root(), tree.bytes(), 0);
             String::new()
         }
@@ -150,19 +148,12 @@ fn revert_effect(cx: &CallContext, effect: &Effect, undoable: Undoable, approval
             Ok(())
         }
         Effect::Wrote { path, before: None, after, .. } => {
-            let entry = cx.workspace.writable_entry(path)?;
-            let guard = TreeGuard::acquire_within(&cx.workspace, &[&entry], cx.wait_limit())?;
             // Again under the lock: another call may have written it since the plan.
-            unchanged_file(cx, path, *after)?;
-            remove(cx, &guard, &entry, None, undoable, approval)
+            remove(cx, path, |_| unchanged_file(cx, path, *after).map(drop), undoable, approval)
         }
         Effect::Removed { path, entries } => bring_back(cx, path, entries, undoable, approval),
         Effect::Moved { from, to, mark, replaced } => move_back(cx, [from, to], *mark, *replaced, undoable, approval),
-        Effect::Copied { to, mark, .. } => {
-            let entry = cx.workspace.writable_entry(to)?;
-            let guard = TreeGuard::acquire_within(&cx.workspace, &[&entry], cx.wait_limit())?;
-            remove(cx, &guard, &entry, Some(*mark), undoable, approval)
-        }
+        Effect::Copied { to, mark, .. } => remove(cx, to, |tree| check_mark(to, tree, Some(*mark)), undoable, approval),
         Effect::Made { directories } => match (remove_made(cx, directories, approval)?, directories.first()) {
             ((removed, _), Some(outermost)) if removed.is_empty() => Err(changed_since(outermost.path(), "")),
             ((removed, pending), _) => {
@@ -193,21 +184,23 @@ fn list_unmade(cx: &CallContext, directories: FormerDirectories<'_>, pending: &P
     cx.session.history.made(pending, change, undoable);
 }
 
-/// Removes what a change made, recording it all the same.
+/// Removes what a change made, if it `is_as_left` under the lock, recording it all the same.
 fn remove(
     cx: &CallContext,
-    guard: &TreeGuard,
-    entry: &WritablePath,
-    mark: Option<Revision>,
+    path: &WorkspacePath,
+    is_as_left: impl FnOnce(&Tree) -> Result<(), ToolError>,
     undoable: Undoable,
     approval: Approval,
 ) -> Result<(), ToolError> {
-    let tree = cx.workspace.tree(entry, Purpose::Remove).map_err(|error| not_as_left(entry.path(), error))?;
-    if mark.is_some_and(|mark| mark != tree.content_mark()) {
-        return Err(changed_since(entry.path(), ""));
-    }
-    commit::remove(cx, guard, entry, &tree, ("undo", undoable), approval)?;
-    Ok(())
+    let entry = cx.workspace.writable_entry(path)?;
+    let guard = TreeGuard::acquire_within(&cx.workspace, &[&entry], cx.wait_limit())?;
+    let tree = cx.workspace.tree(&entry, Purpose::Remove).map_err(|error| not_as_left(path, error))?;
+    is_as_left(&tree)?;
+    commit::remove(cx, &guard, &entry, &tree, ("undo", undoable), approval).map(drop)
+}
+
+fn check_mark(path: &WorkspacePath, tree: &Tree, mark: Option<Revision>) -> Result<(), ToolError> {
+    if mark.is_none_or(|mark| tree.content_mark() == mark) { Ok(()) } else { Err(changed_since(path, "")) }
 }
 
 fn bring_back(
@@ -292,9 +285,9 @@ fn unchanged_tree(
     entry: &WritablePath,
     to: &WritablePath,
     mark: Option<Revision>,
-) -> Result<confined_fs::Tree, ToolError> {
+) -> Result<Tree, ToolError> {
     let tree = cx.workspace.tree(entry, Purpose::Move(to)).map_err(|error| not_as_left(entry.path(), error))?;
-    if mark.is_none_or(|mark| tree.content_mark() == mark) { Ok(tree) } else { Err(changed_since(entry.path(), "")) }
+    check_mark(entry.path(), &tree, mark).map(|()| tree)
 }
 
 fn kept_content(cx: &CallContext, path: &WorkspacePath, revision: Revision) -> Result<Vec<u8>, ToolError> {

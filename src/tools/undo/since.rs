@@ -76,7 +76,7 @@ pub(in crate::tools) fn changes_since(
     let (records, first_own) = match earlier {
         // The journal has what the list of this process no longer has.
         HistoryPoint::Session if history.on_disk() && (all_sessions || !history.undo_list().since(0).1.is_empty()) => {
-            let mut records = history.records(&roots).map_err(unreadable)?;
+            let mut records = history.records(&roots, &[RecordKind::Void]).map_err(unreadable)?;
             let first = records.iter().position(is_own);
             // What came before the first change of this session is not a part of it.
             records.drain(..first.unwrap_or(records.len()));
@@ -125,7 +125,7 @@ pub(in crate::tools) fn changes_since(
 
 fn recorded_session(cx: &CallContext, id: &str) -> Result<ChangesSince, ToolError> {
     let roots: Vec<&str> = cx.workspace.roots().iter().map(|root| root.key()).collect();
-    let mut records = cx.session.history.records(&roots).map_err(unreadable)?;
+    let mut records = cx.session.history.records(&roots, &[RecordKind::Void]).map_err(unreadable)?;
     records.retain(|record| record.session.starts_with(id) && record.is_of_entry());
     let sessions: BTreeSet<&str> = records.iter().map(|record| record.session.as_str()).collect();
     if sessions.len() != 1 {
@@ -191,7 +191,8 @@ impl KnownChange {
 pub(super) fn last_recorded(cx: &CallContext, names: &[WorkspacePath]) -> Result<Option<KnownChange>, ToolError> {
     let workspace = &cx.workspace;
     let roots: Vec<&str> = workspace.roots().iter().map(|root| root.key()).collect();
-    let mut records = cx.session.history.undoable_records(&roots).map_err(unreadable)?;
+    let mut records =
+        cx.session.history.records(&roots, &[RecordKind::Void, RecordKind::Undone]).map_err(unreadable)?;
     let is_meant = |path: WorkspacePath| names.iter().any(|name| path.is_in(name));
     let fits = |record: &JournalRecord| {
         record.is_of_entry()

@@ -23,7 +23,7 @@ const MAX_LINES: &[(&str, usize)] = &[
     ("crates/text-edit", 6_100),
     ("crates/text-file", 1_360),
     ("crates/tree-search", 7_640),
-    ("src", 31_680),
+    ("src", 31_640),
 ];
 
 /// Modules that a folder may have; a file and the folder of its name count once.
