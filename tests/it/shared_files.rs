@@ -264,6 +264,13 @@ fn changes(path: &str) -> Vec<(&'static str, Value)> {
     ]
 }
 
+/// A patch that changes a file and gives it another path.
+fn renaming_patch(path: &str) -> Value {
+    let text =
+        format!("*** Begin Patch\n*** Update File: {path}\n*** Move to: moved-{path}\n@@\n-one\n+1\n*** End Patch\n");
+    json!({ "patch": text })
+}
+
 #[test]
 fn what_the_user_may_not_write_is_refused_with_mode_and_owner() {
     let Some(place) = Place::new() else { return };
@@ -278,7 +285,7 @@ fn what_the_user_may_not_write_is_refused_with_mode_and_owner() {
     place.file("own.txt", 0o644, SOMEBODY, SOMEBODY);
     let mut process = place.serve("state");
     for (name, mode, owner, group, rights) in files {
-        for (tool, arguments) in changes(name) {
+        for (tool, arguments) in changes(name).into_iter().chain([("apply_patch", renaming_patch(name))]) {
             let (kind, text) = call(&mut process, tool, &arguments);
             assert_eq!(kind.as_deref(), Some("read_only"), "{tool} {arguments}: {text}");
             assert!(text.contains(rights), "{tool} {arguments}: {text}");
@@ -321,8 +328,29 @@ fn a_file_that_could_not_stay_theirs_is_written_in_place() {
             }
         }
     }
+    for (name, mode, owner, group) in files {
+        let path = place.file(name, mode, owner, group);
+        let (kind, text) = call(&mut process, "apply_patch", &renaming_patch(name));
+        assert_eq!(kind.as_deref(), Some("read_only"), "{text}");
+        assert!(text.contains("rename it first"), "{text}");
+        assert_eq!(fs::read_to_string(&path).unwrap(), "one\ntwo\nthree\n", "{text}");
+        assert!(!place.path("root").join(format!("moved-{name}")).exists(), "{text}");
+    }
     let left: Vec<_> = fs::read_dir(place.path("state/transactions")).unwrap().collect();
     assert!(left.is_empty(), "{left:?}");
+}
+
+#[test]
+fn a_copy_with_a_change_gives_no_group_more_than_it_had() {
+    let Some(place) = Place::new() else { return };
+    place.file("foreign.txt", 0o664, SOMEBODY, OTHER);
+    let mut process = place.serve("state");
+    let patch = "diff --git a/foreign.txt b/copy.txt\ncopy from foreign.txt\ncopy to copy.txt\n--- a/foreign.txt\n\
+                 +++ b/copy.txt\n@@ -1,3 +1,3 @@\n-one\n+1\n two\n three\n";
+    let (kind, text) = call(&mut process, "apply_patch", &json!({ "patch": patch }));
+    assert_eq!(kind, None, "{text}");
+    let now = fs::metadata(place.path("root/copy.txt")).unwrap();
+    assert_eq!((now.mode() & 0o7777, now.gid()), (0o644, SOMEBODY), "{text}");
 }
 
 #[test]
@@ -409,5 +437,15 @@ fn a_file_that_is_a_mount_of_its_own_is_written_in_place() {
         assert_ne!(content(), "one\ntwo\nthree\n", "{tool} {arguments}: {text}");
         let (kind, text) = call(&mut process, "undo", &json!({}));
         assert_eq!((kind, content().as_str()), (None, "one\ntwo\nthree\n"), "{tool} {arguments}: {text}");
+    }
+    for (tool, arguments) in [
+        ("delete", json!({ "path": "app.conf" })),
+        ("move", json!({ "source": "app.conf", "destination": "other.conf" })),
+        ("move", json!({ "source": "own.txt", "destination": "app.conf", "overwrite": true })),
+        ("apply_patch", renaming_patch("app.conf")),
+    ] {
+        let (kind, text) = call(&mut process, tool, &arguments);
+        assert_eq!((kind.as_deref(), content().as_str()), (Some("read_only"), "one\ntwo\nthree\n"), "{tool}: {text}");
+        assert!(text.starts_with("app.conf is a mount of its own"), "{tool} {arguments}: {text}");
     }
 }

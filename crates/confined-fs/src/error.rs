@@ -92,6 +92,8 @@ pub enum AccessErrorKind {
     NotWritable,
     /// Another program has it open and keeps others out (Windows).
     InUse,
+    /// The system keeps its name (`EBUSY`), as that of a file that is a mount of its own.
+    Mounted,
     /// More entries than one call takes.
     TooMany {
         /// Entries that one call takes.
@@ -189,6 +191,7 @@ impl AccessError {
             io::ErrorKind::AlreadyExists => AccessErrorKind::Exists,
             io::ErrorKind::ReadOnlyFilesystem => AccessErrorKind::ReadOnly,
             io::ErrorKind::InvalidFilename => AccessErrorKind::NameTooLong,
+            io::ErrorKind::ResourceBusy => AccessErrorKind::Mounted,
             // Links are followed before anything is opened: this one came later.
             _ if beneath::met_a_link(error) => AccessErrorKind::Changed,
             _ if beneath::is_in_use(error) => AccessErrorKind::InUse,
@@ -245,6 +248,7 @@ impl fmt::Display for AccessError {
                 Some(why) => write!(f, "{path} is read-only: {why}"),
                 None => write!(f, "{path} is read-only"),
             },
+            Kind::Mounted => write!(f, "{path} is a mount of its own, or in use by the system, which keeps its name"),
             Kind::InUse => write!(f, "another program has {path} open and keeps others out"),
             Kind::Changed => write!(f, "{path} kept changing during the call"),
             Kind::Exists => write!(f, "{path} already exists"),

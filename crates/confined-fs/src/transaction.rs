@@ -122,12 +122,9 @@ impl<'n> Transaction<'n> {
                 None,
             ),
         };
-        self.steps.push(Step {
-            path,
-            action,
-            seen,
-            file: Some(NewFile::Content { content, mode, like, stays: false }),
-        });
+        let like = like.map(|like| (self.vacated_paths.contains(&like.host()), like));
+        let file = Some(NewFile::Content { content, mode, like, stays: false });
+        self.steps.push(Step { path, action, seen, file });
     }
 
     /// Adds the removal of an entry. Returns its state with the rights that it has now.
@@ -275,10 +272,8 @@ impl<'n> Transaction<'n> {
             let (StepAction::Remove { was: EntryState::File(_) }, Some(seen)) = (&step.action, &step.seen) else {
                 continue;
             };
-            let Some((parent, name)) = step.path.parent().zip(step.path.file_name()) else { continue };
             if coming.contains(&step.path.host()) {
-                let dir = parent.root().dir.dir_beneath(parent.relative(), OpenFor::Traverse).at(&step.path)?;
-                may_write(&dir, name, seen, &step.path)?;
+                may_write(&step.path, seen, &step.path)?;
             }
         }
         Ok(())

@@ -32,7 +32,7 @@ pub use new_directories::NewDirectory;
 pub(super) use new_directories::{NewDirs, make_dirs, new_holder, remove_made};
 pub(super) use path_locks::PathLocks;
 pub use path_locks::WaitLimit;
-pub(super) use replacement::{NewPlace, Replacement, may_be_in_place, may_write, not_replaced};
+pub(super) use replacement::{NewPlace, Replacement, may_be_in_place, may_go_on_as, may_write, not_replaced};
 pub use temporary::StaleAfter;
 pub(super) use temporary::{
     Exchanged, StaleTemporaries, Temporary, free_name, is_reserved, is_temporary, keep_aside, random, swap_if,

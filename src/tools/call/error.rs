@@ -410,6 +410,10 @@ impl From<AccessError> for ToolError {
             A::NotWritable => {
                 (Kind::ReadOnly, "nothing was changed; ask the user to change it or its rights, or write another file")
             }
+            A::Mounted => (
+                Kind::ReadOnly,
+                "nothing was changed; it is neither moved, replaced nor deleted, but its content can change",
+            ),
             A::InUse => (Kind::Stale, "nothing was changed; try again, or ask the user to close that program"),
             A::Changed => (Kind::Stale, "another program is changing it; read it again, or only append to it"),
             A::Exists => (Kind::Stale, "read it, then edit it or overwrite it"),

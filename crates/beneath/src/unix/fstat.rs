@@ -89,14 +89,20 @@ fn system_time((seconds, nanoseconds): (i64, u32)) -> Option<SystemTime> {
 }
 
 /// Gives `new` the owner, mode and user attributes of the file it replaces, as far as this user may. What the system has no
-/// room for fails. Where an ACL cannot be set, the group's bits, which are its mask, become those of `group::`.
+/// room for fails. Where an ACL cannot be set, the group's bits, which are its mask, become those of `group::`; where the
+/// group cannot, no group has more than it had before.
 ///
 /// Set-user-id, set-group-id and file capabilities are dropped on purpose: the content is new, so
 /// it has not earned them (CVE-2026-46406).
 pub fn carry_attributes(old: &File, old_stat: &Stat, new: &File) -> io::Result<()> {
     let fresh = file_stat(new)?;
     carry_owner(new, old_stat, &fresh)?;
-    let mode = old_stat.identity.mode;
+    let mut mode = old_stat.identity.mode;
+    if file_stat(new)?.identity.gid != old_stat.identity.gid {
+        // Another group's: each of the two may do what it could as one of the others, and no more than the group.
+        let least = mode >> 3 & mode & 7;
+        mode = mode & !0o077 | least << 3 | least;
+    }
     #[cfg(any(target_os = "linux", target_vendor = "apple"))]
     let mode = mode & carry_extended(old, new)?;
     #[cfg(not(any(target_os = "linux", target_vendor = "apple")))]

@@ -11,7 +11,9 @@ use super::in_place;
 use super::steps::{NewFile, Place, Step, StepAction, Steps, last_name};
 use crate::limits::IfThere as _;
 use crate::tree::copy_to_move;
-use crate::write::{Exchanged, NewPlace, Replacement, is_unchanged, keep_aside, not_named, not_replaced, swap_if};
+use crate::write::{
+    Exchanged, NewPlace, Replacement, is_unchanged, keep_aside, may_go_on_as, not_named, not_replaced, swap_if,
+};
 use crate::{AccessError, AccessErrorKind, AtPath as _, Dir, EntryState, Revision, WaitLimit, WorkspacePath};
 
 /// Makes all steps in their order, the new names of moved entries last.
@@ -171,9 +173,13 @@ pub(super) fn prepare(steps: &Steps<'_>, wait_limit: &WaitLimit) -> Result<(), A
                 }
             }
             (_, Some(NewFile::Content { content, mode, like, .. })) => {
-                let like = like.as_ref().map(open).transpose()?;
-                let like = like.as_ref().map(|(file, stat)| (file, stat));
-                NewPlace { dir, named: Some(name), path }.filled(content, like, *mode)?.keep();
+                let old = like.as_ref().map(|(_, like)| open(like)).transpose()?;
+                let attributes = old.as_ref().map(|(file, stat)| (file, stat));
+                let mut new = NewPlace { dir, named: Some(name), path }.filled(content, attributes, *mode)?;
+                if let Some(((true, from), (_, stat))) = like.as_ref().zip(attributes) {
+                    may_go_on_as(new.file(), from, stat)?;
+                }
+                new.keep();
             }
             (StepAction::Create { is: EntryState::File(file) }, Some(NewFile::MovedFrom { from, seen })) => {
                 let copied = copy_to_move(from, seen, dir, name, wait_limit)?;

@@ -172,8 +172,9 @@ pub(super) enum StepAction {
 /// The material of a new or replaced file.
 pub(super) enum NewFile<'n> {
     /// A content, with the permission bits of a new file, none for those of the umask, or else the attributes of the file
-    /// `like`. A replaced one keeps no more than these bits, and is written itself where it `stays`.
-    Content { content: Arc<NewContent<'n>>, mode: Option<u32>, like: Option<WorkspacePath>, stays: bool },
+    /// `like`, which with `true` is this one at its old path. A replaced one keeps no more than these bits, and is written
+    /// itself where it `stays`.
+    Content { content: Arc<NewContent<'n>>, mode: Option<u32>, like: Option<(bool, WorkspacePath)>, stays: bool },
     /// The file of another file system that it takes the place of.
     MovedFrom { from: WorkspacePath, seen: Stat },
 }

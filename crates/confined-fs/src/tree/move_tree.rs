@@ -66,6 +66,7 @@ impl TreeGuard {
                 }
                 true
             }
+            Err(error) if error.kind() == io::ErrorKind::ResourceBusy => return Err(error).at(from.asked()),
             answer => {
                 answer.map_err(|error| not_named(error, to.asked()))?;
                 false

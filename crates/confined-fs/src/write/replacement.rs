@@ -6,7 +6,7 @@
 
 use std::{ffi::OsStr, fs::File, io, thread};
 
-use beneath::Stat;
+use beneath::{OpenFor, Stat};
 
 use super::{NewContent, Temporary};
 use crate::{AccessError, AccessErrorKind, AtPath as _, Dir, WorkspacePath};
@@ -91,18 +91,34 @@ fn fill(
     beneath::sync_data(temporary.file())
 }
 
-/// Refuses what this user may not write.
+/// Refuses what this user may not write: the file at the real path `path`, which is `asked` in errors.
 ///
 /// # Errors
 /// `NotWritable`, with whose it is.
-pub(crate) fn may_write(dir: &Dir, name: &OsStr, stat: &Stat, path: &WorkspacePath) -> Result<(), AccessError> {
+pub(crate) fn may_write(path: &WorkspacePath, stat: &Stat, asked: &WorkspacePath) -> Result<(), AccessError> {
+    let Some((parent, name)) = path.parent().zip(path.file_name()) else { return Ok(()) };
+    let dir = parent.root().dir.dir_beneath(parent.relative(), OpenFor::Traverse).at(asked)?;
     match dir.may_write(name) {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-            Err(not_writable(path, stat, "which the user of this server may not write"))
+            Err(not_writable(asked, stat, "which the user of this server may not write"))
         }
-        Err(error) => Err(error).at(path),
+        Err(error) => Err(error).at(asked),
     }
+}
+
+/// Refuses a changed file at another path, `new`, for the file at `from`, where that is not this user's to write, or `new`
+/// is not its owner's and group's.
+///
+/// # Errors
+/// `NotWritable`, with whose it is.
+pub(crate) fn may_go_on_as(new: &File, from: &WorkspacePath, stat: &Stat) -> Result<(), AccessError> {
+    may_write(from, stat, from)?;
+    let new = beneath::file_stat(new).at(from)?.identity;
+    if (new.uid, new.gid) == (stat.identity.uid, stat.identity.gid) {
+        return Ok(());
+    }
+    Err(not_writable(from, stat, "its owner and group would be lost: rename it first, then change it there"))
 }
 
 /// Refuses to write a file in place that has more than one name, or that nobody would recover.

@@ -117,10 +117,7 @@ impl FileLock {
         if stat.is_marked_read_only() {
             return Err(AccessError::new(AccessErrorKind::MarkedReadOnly, asked));
         }
-        if let Some((parent, name)) = path.parent().zip(path.file_name()) {
-            let dir = parent.root().dir.dir_beneath(parent.relative(), OpenFor::Traverse).at(asked)?;
-            may_write(&dir, name, &stat, asked)?;
-        }
+        may_write(path, &stat, asked)?;
         if !expected.is_in(&file).at(asked)? {
             return Err(stale());
         }
