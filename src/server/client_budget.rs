@@ -263,7 +263,7 @@ mod tests {
     fn in_the_page(title: &str) -> [&'static str; 5] {
         match title {
             "Codex" => [
-                "cuts the middle out at 10,000 bytes or tokens, as the model counts",
+                "cuts the middle out at 12,000 bytes, 48,000 for known models",
                 "https://github.com/openai/codex/issues/7906",
                 "https://developers.openai.com/codex/mcp",
                 "0.171.0",
@@ -283,13 +283,13 @@ mod tests {
                 "https://github.com/google-gemini/gemini-cli",
                 "https://github.com/google-gemini/gemini-cli/blob/main/docs/tools/mcp-server.md",
                 "0.61.0",
-                "`--approval-mode yolo`",
+                "`\"trust\": true` in its entry, else `-p` hides these tools",
             ],
             "opencode, Kilo Code" => [
                 "keeps the beginning, and moves all of it out of the conversation, at 51,200 bytes or 2,000 lines",
                 "https://github.com/anomalyco/opencode/pull/23770",
                 "https://opencode.ai/docs/mcp-servers",
-                "1.18.33, 7.7.7",
+                "1.18.33, 7.7.9",
                 "nothing",
             ],
             "Copilot CLI" => [
