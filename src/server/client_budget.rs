@@ -35,8 +35,8 @@ static CLIENTS: &[ClientRow] = &[
         title: "Codex",
         names: &["codex"],
         below: None,
-        // It cuts what it sends to the model: the content blocks as JSON, under a line with the time that the call
-        // took. It says nothing of the model, and so of its unit: 10,000 bytes, or 10,000 tokens of four bytes.
+        // Version 0.171.0 cuts the text of all blocks, the time that the call took included, at 12,000 bytes, or at
+        // 48,000 where it knows the model. Earlier ones cut their JSON at 10,000 bytes.
         budget: text(TextUnit::JsonBytes, 9_500),
         call_seconds: 60,
     },
@@ -53,7 +53,7 @@ static CLIENTS: &[ClientRow] = &[
         title: "Gemini CLI",
         names: &["gemini-cli"],
         below: None,
-        // It wraps the text in two lines before it counts.
+        // It wraps the text in two lines before it counts, in UTF-16 units.
         budget: text(TextUnit::Characters, 39_000),
         call_seconds: 600,
     },

@@ -16,13 +16,13 @@ pub enum TextUnit {
     Bytes,
     /// Bytes of the text as a JSON string: a line break, a quotation mark and a backslash are two.
     JsonBytes,
-    /// Characters (Unicode code points).
+    /// Characters as JavaScript counts them: UTF-16 units.
     Characters,
     /// Characters after each relative path in the text was made an absolute one below `/mnt/user-data/workspace`.
     /// Which words are paths of files is not known here: each that may be is counted as one.
     CharactersWithPaths,
     /// Tokens of a model, as [`estimated_tokens`] counts them, and at least five for twelve characters: Claude Code
-    /// 2.1.332 also moves what has over 50,000 characters out of the conversation, however few tokens they are.
+    /// 2.1.332 also moves what has over 50,000 UTF-16 units out of the conversation, however few tokens they are.
     Tokens,
     /// Bytes of the text in UTF-8, and at least 25 for each line.
     BytesOfLines,
@@ -69,9 +69,9 @@ impl AnswerBudget {
         match self.unit {
             TextUnit::Bytes => text.len(),
             TextUnit::JsonBytes => json_bytes(text),
-            TextUnit::Characters => text.chars().count(),
+            TextUnit::Characters => text.encode_utf16().count(),
             TextUnit::CharactersWithPaths => text.chars().count() + GROWTH * relative_paths(text),
-            TextUnit::Tokens => estimated_tokens(text).max((text.chars().count() * 5).div_ceil(12)),
+            TextUnit::Tokens => estimated_tokens(text).max((text.encode_utf16().count() * 5).div_ceil(12)),
             TextUnit::BytesOfLines => text.split_inclusive('\n').map(line).sum(),
         }
     }
@@ -239,7 +239,8 @@ mod tests {
     fn each_unit_counts_what_its_client_counts() {
         let cost = |unit, text| budget(unit, 0).cost(text);
         assert_eq!(cost(TextUnit::Bytes, "é\n"), 3);
-        assert_eq!(cost(TextUnit::Characters, "é\n"), 2);
+        assert_eq!(cost(TextUnit::Characters, "é😀\n"), 4);
+        assert_eq!(cost(TextUnit::Tokens, &(" ".repeat(120) + &"😀".repeat(10))), 59);
         for text in ["plain", "a\t\"b\"\\\r\n", "\u{1}\u{8}\u{c}é\u{7f}"] {
             let json = serde_json::to_string(text).expect("a string");
             assert_eq!(cost(TextUnit::JsonBytes, text), json.len() - 2, "{text:?}");

@@ -84,7 +84,7 @@ fn claude_desktop(result: &Value, _: &Path) -> Option<String> {
 }
 
 fn gemini(result: &Value, _: &Path) -> Option<String> {
-    over("characters", text(result).chars().count(), 39_900)
+    over("UTF-16 units", text(result).encode_utf16().count(), 39_900)
 }
 
 fn opencode(result: &Value, _: &Path) -> Option<String> {
