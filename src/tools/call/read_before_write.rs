@@ -342,7 +342,8 @@ fn text_of(cx: &CallContext, real: &WorkspacePath, view: &View) -> Option<String
 }
 
 /// Checks that nobody else has changed a line that a call changes, or one of the three around it, since the caller was last
-/// shown it, but by lines between them where the call `is_anchored`: it names its lines at a rev, and they may have moved.
+/// shown it. Where the call `is_anchored`, it names its lines at a rev, and they may have moved: lines that are new matter only
+/// next to them.
 /// `new` is what the call makes of the file, which is `old` at `revision`. Without `is_locked`, another call of
 /// the same caller may have written the file and be about to note that, which is waited for.
 ///
@@ -422,8 +423,8 @@ fn unseen_change(
     let mut lines = changed_lines(&was, old.text());
     let is_growth = !was.is_empty() && was.ends_with('\n') && old.text().starts_with(&was);
     let is_near = |[was, now]: &[Range<usize>; 2]| {
-        !(is_anchored && was.is_empty())
-            && edited.iter().any(|lines| now.start < lines.end + AROUND && lines.start < now.end + AROUND)
+        let around = if is_anchored && was.is_empty() { 1 } else { AROUND };
+        edited.iter().any(|lines| now.start < lines.end + around && lines.start < now.end + around)
     };
     if lines.iter().any(is_near) {
         lines.retain(is_near);

@@ -11,7 +11,7 @@ use super::{Source, crates, none, root, sources};
 /// Ceilings of the product lines of each crate: lines of code without tests, blanks and comments. Each commit that removes
 /// lines lowers them to the next multiple of 20; one that raises a ceiling says what it is paid for with.
 const MAX_LINES: &[(&str, usize)] = &[
-    ("crates/beneath", 1_520),
+    ("crates/beneath", 1_540),
     ("crates/confined-fs", 12_360),
     ("crates/image-view", 960),
     ("crates/lsp-check", 1_580),
