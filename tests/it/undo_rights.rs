@@ -134,7 +134,8 @@ fn wider(before: &RightsOfAll, after: &RightsOfAll) -> Vec<String> {
                 found.push(format!("{path}: {more:o} more for user {user} of group {group}: {is:?}, it was {was:?}"));
             }
         }
-        if is.mode & !was.mode & 0o7000 != 0 {
+        // Without the sticky bit everybody who may write in a folder removes what others have put there.
+        if is.mode & !was.mode & 0o7000 != 0 || is.mode & 0o22 != 0 && was.mode & !is.mode & 0o1000 != 0 {
             found.push(format!("{path}: mode {:o}, it was {:o}", is.mode, was.mode));
         }
     }
@@ -176,6 +177,12 @@ const RIGHTS: &[(&str, Prepare)] = &[
     ("0640", |h| of_file(h, 0o640)),
     ("0755", |h| of_file(h, 0o755)),
     ("0444", |h| of_file(h, 0o444)),
+    // Nobody but the superuser reads it.
+    ("0000", |h| of_file(h, 0) && geteuid().is_root()),
+    ("a folder of 1777", |h| {
+        set_mode(h, "d", 0o1777);
+        true
+    }),
     ("a folder of 0700", |h| {
         set_mode(h, "d", 0o700);
         true

@@ -271,7 +271,7 @@ fn effects(workspace: &Workspace, records: &[&JournalRecord]) -> Vec<Effect> {
 
 fn former(record: &JournalRecord) -> Option<FileState> {
     // No set-user-ID bit comes from a file that others may write.
-    Some(FileState { revision: record.old_revision()?, mode: record.mode.unwrap_or(0) & 0o777 })
+    Some(FileState { revision: record.old_revision()?, mode: record.mode.unwrap_or(0) & 0o10_777 })
 }
 
 /// The path of a record, which may have been printed under another name of its root.

@@ -145,7 +145,9 @@ impl Dir {
     pub fn set_mode(&self, mode: u32) -> io::Result<()> {
         // fchmod(2) takes no handle that only passes (`O_PATH`): EBADF.
         let listed = self.reopen(OpenFor::List)?;
-        change("fchmod", || fchmod(listed.as_fd(), Mode::from_raw_mode(permission_bits(mode))))
+        // Without the sticky bit, everybody could remove what others have put there.
+        let sticky = if mode & 0o1000 == 0 { Mode::empty() } else { Mode::SVTX };
+        change("fchmod", || fchmod(listed.as_fd(), Mode::from_raw_mode(permission_bits(mode)) | sticky))
     }
 
     /// Gives it to the owner and the group of what `stat` describes, as far as the system lets this process.

@@ -86,8 +86,8 @@ pub(super) fn commit_steps(
 fn narrow(directories: &[(WorkspacePath, u32)], narrowed: &mut Vec<(Dir, u32)>) -> Result<(), AccessError> {
     for (path, most) in directories {
         let dir = path.root().dir.dir_beneath(path.relative(), OpenFor::Traverse).at(path)?;
-        let mode = dir.stat().at(path)?.permissions();
-        dir.set_mode(mode & most).at(path)?;
+        let mode = dir.stat().at(path)?.mode();
+        dir.set_mode(mode & (most | 0o1000)).at(path)?;
         narrowed.push((dir, mode));
     }
     Ok(())

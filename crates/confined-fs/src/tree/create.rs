@@ -298,7 +298,7 @@ impl TreeBuilder<'_> {
             }
             self.synced += 1;
             // Looked at first, which costs less than to open it for being changed.
-            if mode != 0 && done.stat().at(self.asked)?.identity.mode & 0o7777 != mode & 0o777 {
+            if mode != 0 && done.stat().at(self.asked)?.identity.mode & 0o7777 != mode & 0o1777 {
                 done.set_mode(mode).at(self.asked)?;
             }
             self.stack.leave();

@@ -17,7 +17,7 @@ pub enum EntryState {
     Link(OsString),
     /// A directory. Its entries are not compared.
     Directory {
-        /// The lower nine bits of its mode.
+        /// The lower nine bits of its mode, and the sticky bit.
         mode: u32,
     },
 }
@@ -44,7 +44,9 @@ impl WorkspacePath {
         };
         let own = stat.permissions() & 0o700;
         // What cannot be looked at may have an ACL.
-        if own == stat.permissions() { own } else { look().unwrap_or(own) }
+        let mode = if own == stat.permissions() { own } else { look().unwrap_or(own) };
+        let sticky = if stat.kind == FileKind::Directory { stat.mode() & 0o1000 } else { 0 };
+        if mode == 0 && cfg!(unix) { NO_RIGHTS | sticky } else { mode | sticky }
     }
 
     /// `stat` of the file at this real path with the mode that it keeps when it gets a content whose file had at most
@@ -57,6 +59,9 @@ impl WorkspacePath {
         stat
     }
 }
+
+/// In place of 0, which means that the rights are not known: a bit that no permission has.
+const NO_RIGHTS: u32 = 0o10000;
 
 impl From<Revision> for EntryState {
     /// A file with this content, whatever its rights.
