@@ -579,19 +579,22 @@ impl Ledger {
     }
 
     /// Whether `lines` of the file at the real path `path` were shown at `revision` and no other one. What another process
-    /// with this state folder saw of it, it saw whole.
+    /// with this state folder saw of it, it saw whole; what one that is running saw was not shown here.
     pub fn shows_only(&self, path: &WorkspacePath, revision: Revision, lines: &Range<usize>) -> bool {
         let key = Key::of(path);
         let memory = self.memory();
         let record = memory.files.get(&key);
         let known = record.map_or_else(Vec::new, |record| record.revisions.clone());
+        let is_shown = record.is_some_and(|record| !record.callers.is_empty());
         let mut callers = record.into_iter().flat_map(|record| record.callers.values());
         let is_certain = callers.all(|caller| caller.are_all_of(revision, lines));
         drop(callers);
         drop(memory);
         // What this process knows of was counted line by line above.
         let is_other = |other: Revision| other != revision && !known.contains(&other);
-        is_certain && self.recall(&key, |line| is_other(line.revision)).is_none()
+        is_certain
+            && (is_shown || self.seen_here(path).is_some_and(|seen| seen.revision == revision))
+            && self.recall(&key, |line| is_other(line.revision)).is_none()
     }
 
     fn memory(&self) -> MutexGuard<'_, ReadRecords> {

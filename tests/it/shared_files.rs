@@ -162,7 +162,7 @@ fn what_is_outside_is_never_appended_to_while_names_change() {
 fn a_file_with_another_name_is_replaced_and_the_answer_says_so() {
     const NOTE: &str = "1 other name of this file keeps the old content";
     let h = with_state();
-    for name in ["write", "append", "edit"] {
+    for name in ["write", "append", "edit", "over"] {
         h.write(name, "one\n");
         fs::hard_link(h.path(name), h.outside(&format!("outside-{name}"))).unwrap();
         h.call("read", json!({ "path": name }));
@@ -175,6 +175,10 @@ fn a_file_with_another_name_is_replaced_and_the_answer_says_so() {
     for text in text {
         assert!(text.contains(NOTE), "{text}");
     }
+    h.write("new", "new\n");
+    let text = h.call("move", json!({ "source": "new", "destination": "over", "overwrite": true })).text();
+    assert!(text.contains("1 other name of these files keeps the old content"), "{text}");
+    undo(&h);
     for name in ["write", "append", "edit"] {
         let outside = fs::read_to_string(h.outside(&format!("outside-{name}"))).unwrap();
         assert_eq!(outside, "one\n", "{name}");

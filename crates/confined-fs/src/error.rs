@@ -189,7 +189,7 @@ impl AccessError {
             io::ErrorKind::NotADirectory => AccessErrorKind::NotADirectory,
             io::ErrorKind::IsADirectory => AccessErrorKind::IsDirectory,
             io::ErrorKind::AlreadyExists => AccessErrorKind::Exists,
-            io::ErrorKind::ReadOnlyFilesystem => AccessErrorKind::ReadOnly,
+            io::ErrorKind::ReadOnlyFilesystem => AccessErrorKind::NotWritable,
             io::ErrorKind::InvalidFilename => AccessErrorKind::NameTooLong,
             io::ErrorKind::ResourceBusy => AccessErrorKind::Mounted,
             // Links are followed before anything is opened: this one came later.

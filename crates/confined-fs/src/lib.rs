@@ -94,8 +94,8 @@ pub use state::{
 };
 pub use transaction::{CommitError, CommittedTransaction, FormerFile, Transaction, UnrestoredEntry, Unreverted};
 pub use tree::{
-    CreatedTree, EntryState, FileState, MovedTree, NewNode, Node, Purpose, RemoveError, Tree, TreeEntry, TreeGuard,
-    TreePosition,
+    CreatedTree, EntryState, FileState, MovedTree, NO_RIGHTS, NewNode, Node, Purpose, RemoveError, Tree, TreeEntry,
+    TreeGuard, TreePosition,
 };
 pub use walk::{DirectoryListing, NameInTree, RULE_FILES};
 pub use walk::{

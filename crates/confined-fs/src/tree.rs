@@ -23,7 +23,7 @@ use crate::limits::IfThere as _;
 use beneath::{FileKind, OpenFor, Stat};
 pub(super) use create::copy_to_move;
 pub use create::{CreatedTree, NewNode, TreeGuard};
-pub use entry_state::{EntryState, FileState};
+pub use entry_state::{EntryState, FileState, NO_RIGHTS};
 use listing::Scan;
 pub use listing::{Node, Purpose, Tree, TreeEntry, TreePosition};
 pub use move_tree::MovedTree;

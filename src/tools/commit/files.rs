@@ -8,7 +8,7 @@ use std::{
 
 use confined_fs::{
     AccessError, Approval, Base, CommitError, CommittedTransaction, Durable, EntryState, FileState, FormerFile,
-    NewContent, Purpose, Revision, Transaction, UnrestoredEntry, WorkspacePath, WritablePath, WriteGuard,
+    NewContent, Node, Purpose, Revision, Transaction, UnrestoredEntry, WorkspacePath, WritablePath, WriteGuard,
 };
 
 use crate::session::Writer;
@@ -258,7 +258,9 @@ fn add<'c>(
         }
         NewState::Removed { base } => {
             // For its refusals alone: policy may protect the entry.
-            cx.workspace.tree(target, Purpose::Remove)?;
+            let tree = cx.workspace.tree(target, Purpose::Remove)?;
+            let links = if let Node::File(stat) = tree.node() { stat.links() } else { 0 };
+            *names += if over.contains_key(path) { links.saturating_sub(1) } else { 0 };
             let was = transaction.remove(target, base.clone())?;
             let record = record.before(&was);
             let report = move || {

@@ -6,7 +6,7 @@
 
 use std::{collections::BTreeMap, fmt};
 
-use confined_fs::{EntryState, FileKind, FileState, NewDirectory, Revision, TreePosition, WorkspacePath};
+use confined_fs::{EntryState, FileKind, FileState, NO_RIGHTS, NewDirectory, Revision, TreePosition, WorkspacePath};
 
 use super::{
     super::{answer::count, commit::ChangedPart},
@@ -429,7 +429,11 @@ struct PutBack {
 
 /// The permission bits that both have; 0 is an unknown mode.
 fn narrower(one: u32, other: u32) -> u32 {
-    if one == 0 || other == 0 { one | other } else { one & other }
+    match one & other {
+        _ if one == 0 || other == 0 => one | other,
+        0 => NO_RIGHTS,
+        both => both,
+    }
 }
 
 fn depth(path: &WorkspacePath) -> usize {

@@ -44,10 +44,14 @@ pub(super) fn check(
     if is_recalled {
         known = cx.session.ledger.states_elsewhere(real, |revision| cx.session.history.content(revision));
     }
-    // What the caller made itself, and goes back to from what it was shown last.
-    let is_own = |state: &Seen| state.is_made && state.by == cx.by && state.content.as_deref() == Some(new);
+    // What the caller made itself, or where it is the only one, and goes back to from what it was shown last.
+    let is_own = |state: &Seen| state.is_made && state.by == cx.by;
+    let is_alone = known.seen.iter().all(|state| !state.is_made || is_own(state));
+    let is_new = |state: &Seen| state.content.as_deref() == Some(new);
     let caller = (cx.by.as_ref(), cx.is_individual);
-    if known.seen.iter().any(is_own) && cx.session.ledger.was_read_whole(real, caller, revision) {
+    if known.seen.iter().any(|state| is_new(state) && (is_alone || is_own(state)))
+        && cx.session.ledger.was_read_whole(real, caller, revision)
+    {
         return Ok(());
     }
     let unknown = unknown_since(&known, (now.bytes(), revision), new);

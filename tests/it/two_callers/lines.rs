@@ -395,6 +395,9 @@ fn what_a_process_that_lives_was_shown_counts_for_edits_alone() {
     h.write("g", text(60));
     h.call("read", json!({ "path": "g" })).ok();
     h.exchange(&mut other);
+    // A number is no text of the file.
+    let lines = json!({ "path": "g", "edits": [{ "lines": "3", "new_string": "x;" }] });
+    assert!(h.call("edit", lines).fails("invalid_input").contains("`rev` is missing"));
     h.call("edit", json!({ "path": "g", "old_string": "line3 = 3;", "new_string": "x;" })).ok();
     // Beside a server that lives, a client with a process for each call.
     for n in 0..3 {
@@ -429,6 +432,13 @@ fn an_own_state_comes_back_after_a_read_of_the_whole_file() {
         call(&h, "write", write(12)).ok();
         call(&h, "read", json!({ "path": "f" })).ok();
         call(&h, "write", write(15)).ok();
+        // What it was shown first, where nobody else has changed anything since.
+        let h = setup().open();
+        h.write("f", text(10));
+        call(&h, "read", json!({ "path": "f" })).ok();
+        call(&h, "write", write(12)).ok();
+        call(&h, "read", json!({ "path": "f" })).ok();
+        call(&h, "write", write(10)).ok();
     }
     // Not what another one has made.
     let h = opened("me");

@@ -60,8 +60,8 @@ impl WorkspacePath {
     }
 }
 
-/// In place of 0, which means that the rights are not known: a bit that no permission has.
-const NO_RIGHTS: u32 = 0o10000;
+/// Permission bits in place of 0, which are rights that are not known: a bit that no permission has.
+pub const NO_RIGHTS: u32 = 0o10000;
 
 impl From<Revision> for EntryState {
     /// A file with this content, whatever its rights.

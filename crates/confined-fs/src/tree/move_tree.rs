@@ -66,7 +66,10 @@ impl TreeGuard {
                 }
                 true
             }
-            Err(error) if error.kind() == io::ErrorKind::ResourceBusy => return Err(error).at(from.asked()),
+            // A mount, and a name that may not be removed.
+            Err(error) if error.kind() == io::ErrorKind::ResourceBusy || from_dir.may_remove_names().is_err() => {
+                return Err(error).at(from.asked());
+            }
             answer => {
                 answer.map_err(|error| not_named(error, to.asked()))?;
                 false
