@@ -12,7 +12,7 @@ use super::{Source, crates, none, root, sources};
 /// lines lowers them to the next multiple of 20; one that raises a ceiling says what it is paid for with.
 const MAX_LINES: &[(&str, usize)] = &[
     ("crates/beneath", 1_540),
-    ("crates/confined-fs", 12_360),
+    ("crates/confined-fs", 12_380),
     ("crates/image-view", 960),
     ("crates/lsp-check", 1_580),
     ("crates/office-text", 2_900),
@@ -23,7 +23,7 @@ const MAX_LINES: &[(&str, usize)] = &[
     ("crates/text-edit", 6_100),
     ("crates/text-file", 1_360),
     ("crates/tree-search", 7_640),
-    ("src", 31_640),
+    ("src", 31_660),
 ];
 
 /// Modules that a folder may have; a file and the folder of its name count once.
