@@ -123,7 +123,8 @@ fn maker(record: &JournalRecord) -> String {
         by.split(' ').map(|word| if is_uuid(word) { &word[..THREAD_DIGITS] } else { word }).collect();
     let client = record.client.iter().filter(|client| *client != by);
     let client = client.map(|client| format!("{}, ", client.strip_suffix("-mcp-client").unwrap_or(client)));
-    escape_controls(&(client.collect::<String>() + &words.join(" "))).into_owned()
+    // A client chooses its name, which makes no line of its own.
+    escape_controls(&(client.collect::<String>() + &words.join(" "))).replace('\n', "\\n")
 }
 
 fn row([time, ago, tool, before, change, path]: [&str; 6]) -> String {
@@ -211,6 +212,8 @@ mod tests {
         let client = Some("codex-mcp-client".to_owned());
         let named = JournalRecord { by: Some(thread.into()), client: client.clone(), ..record.clone() };
         assert!(line(&named, 1_300).ends_with("  src/a.rs  (by codex, thread 01a222b8 (blue))\n"));
+        let named = JournalRecord { by: Some("a\nb".into()), ..record.clone() };
+        assert!(line(&named, 1_300).ends_with("  (by a\\nb)\n"));
         let named = JournalRecord { by: client.clone(), client, ..record.clone() };
         assert!(line(&named, 1_300).ends_with("  (by codex-mcp-client)\n"));
         let moved = JournalRecord { old: None, to: Some("b".into()), tool: "move".into(), ..record };

@@ -187,7 +187,13 @@ fn expected_count(given: i64) -> Result<usize, ToolError> {
 /// Checks the two ways of saying what to replace.
 fn edits(cx: &CallContext, args: Args) -> Result<Vec<EditEntry>, ToolError> {
     let (replace_all, word) = (args.replace_all.unwrap_or(false), args.word.unwrap_or(false));
-    let edits = match (args.edits, args.old_string, args.new_string) {
+    // Some clients fill in every argument: an empty list, and two empty texts beside a list, are none.
+    let has_text = args.old_string.is_some() || args.new_string.is_some();
+    let list = args.edits.filter(|edits| !(edits.is_empty() && has_text));
+    let is_text = |text: &String| list.is_none() || !text.is_empty();
+    let is_filled = args.old_string.as_ref().is_some_and(is_text) || args.new_string.as_ref().is_some_and(is_text);
+    let (old, new) = if is_filled { (args.old_string, args.new_string) } else { (None, None) };
+    let edits = match (list, old, new) {
         (Some(_), Some(_), _) | (Some(_), _, Some(_)) => {
             return Err(ToolError::invalid("`edits` and old_string/new_string were both given")
                 .hint("send one of them; edits holds objects of old_string, new_string and replace_all"));

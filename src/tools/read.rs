@@ -267,7 +267,7 @@ mod tests {
 }
 
 /// Files in one call.
-const MAX_FILES: usize = 20;
+const MAX_FILES: usize = 50;
 
 /// Units of any budget for the footer and the first line of a file, without its path.
 const MIN_SHARE: usize = 600;
@@ -390,7 +390,7 @@ fn check(args: &Args, paths: &[String]) -> Result<(), ToolError> {
         return Err(ToolError::invalid(format!("`paths` and `{name}` were both given")).hint(*hint));
     }
     match paths.len() {
-        0 => Err(ToolError::invalid("`paths` names no file").hint("name up to 20 files, or use path")),
+        0 => Err(ToolError::invalid("`paths` names no file").hint("name up to 50 files, or use path")),
         1..=MAX_FILES => Ok(()),
         n => Err(ToolError::invalid(format!("`paths` names {n} files; at most {MAX_FILES} are read at once"))
             .hint("send the others in another call")),

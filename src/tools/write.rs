@@ -303,10 +303,10 @@ impl PlannedWrite {
     }
 }
 
-/// The note on hidden characters in a text that was written; one that begins it is a byte-order mark.
+/// The note on hidden characters in a text that was written, which is without a byte-order mark.
 fn hidden_in(text: &str) -> Option<String> {
     let mut note = HiddenNote::default();
-    for (line, number) in text.strip_prefix('\u{feff}').unwrap_or(text).lines().zip(1..) {
+    for (line, number) in text.lines().zip(1..) {
         note.look(number, line);
     }
     note.text()

@@ -298,6 +298,32 @@ mcp_test!(glob_is_looked_for_where_the_call_says, |h| {
     }
 });
 
+mcp_test!(glob_entry_that_meets_another_one_names_it, |h| {
+    h.write("a.txt", "old\n");
+    h.write("b.txt", "old\n");
+    for path in ["a.txt", "b.txt"] {
+        h.call("read", json!({ "path": path })).ok();
+    }
+    let edits = json!([everywhere("*.txt", "old", "new"), everywhere("**/*.txt", "old", "new2")]);
+    let text = h.call("edit", json!({ "edits": edits })).fails("no_match");
+    assert!(text.contains("edits[0] of this call replaces old_string in each file of the glob: join both"), "{text}");
+    let first = json!({ "path": "a.txt", "old_string": "old", "new_string": "1" });
+    let text = h.call("edit", json!({ "edits": [first, everywhere("*.txt", "old", "2")] })).ok();
+    assert!(text.contains("edits[1]: in 1 of 2 searched files; edits[0] of this call changes it in others"), "{text}");
+    assert_eq!((h.bytes("a.txt"), h.bytes("b.txt")), (b"1\n".to_vec(), b"2\n".to_vec()));
+});
+
+mcp_test!(empty_arguments_beside_the_others_are_none, |h| {
+    read_all(&h, &[("a.rs", "one\n")]);
+    let edit = |edits: Value, old: &str, new: &str| {
+        h.call("edit", json!({ "path": "a.rs", "edits": edits, "old_string": old, "new_string": new }))
+    };
+    edit(json!([]), "one", "two").ok();
+    edit(json!([{ "old_string": "two", "new_string": "three" }]), "", "").ok();
+    assert_eq!(h.bytes("a.rs"), b"three\n");
+    edit(json!([{ "old_string": "three", "new_string": "x" }]), "three", "").fails("invalid_input");
+});
+
 mcp_test!(glob_entry_follows_the_edits_before_it, |h| {
     read_all(&h, &[("a.rs", "first\n"), ("b.rs", "second\n"), ("c.rs", "second\n")]);
     edit(

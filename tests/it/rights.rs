@@ -114,6 +114,12 @@ fn directory_that_may_not_be_read_is_one_line_and_one_sentence() {
             let left_out = text.contains("(not searched: x, may not be read (permission denied))");
             assert!(!is_error && text.contains("app/here.txt") && left_out != is_listed, "{folder} {mode:o}: {text}");
         }
+        if is_listed {
+            // One that only passes: what has a name there can be read, and a search of all roots says that it was left out.
+            Place::give(&place.path("locked/x"), 0o111, place.user);
+            let (is_error, text) = call(&mut server, "grep", &json!({ "pattern": "here*" }));
+            assert!(!is_error && text.contains("(not searched: x, may not be read (permission denied))"), "{text}");
+        }
         server.end_input();
         let (_, log) = server.exit();
         assert_eq!(log.matches(" cannot be used: ").count(), log.lines().count(), "{log}");

@@ -66,6 +66,17 @@ mcp_test!(unknown_label_is_refused_with_the_nearest, |h| {
     assert!(!h.exists("a"));
 });
 
+mcp_test!(append_that_would_be_read_as_another_encoding_is_refused, |h| {
+    let text = "# -*- coding: windows-1251 -*-\n";
+    h.write("a.py", text);
+    let append = |content: &str| h.call("write", json!({ "path": "a.py", "mode": "append", "content": content }));
+    // C6 88 is valid UTF-8, which beats a declaration.
+    assert!(append("Ж€\n").fails("invalid_input").contains("windows-1251"));
+    assert_eq!(h.bytes("a.py"), text.as_bytes());
+    append("Жук\n").ok();
+    assert_eq!(h.bytes("a.py"), [text.as_bytes(), b"\xc6\xf3\xea\n"].concat());
+});
+
 mcp_test!(first_character_that_does_not_fit_is_named_with_its_place, |h| {
     let call = |mode: &str, content: &str, label: &str| {
         let arguments = json!({ "path": "a", "content": content, "encoding": label, "mode": mode });

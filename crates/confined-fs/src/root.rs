@@ -242,10 +242,10 @@ impl Root {
         self.is_unusable() || self.is_optional() && self.absence().is_some()
     }
 
-    /// Whether it may be missing, and its directory may not be listed now.
+    /// Whether its directory may not be listed now.
     pub fn is_unreadable(&self) -> bool {
         let listed = || self.dir.dir_beneath(Path::new(""), OpenFor::List).map_err(io::Error::from);
-        self.is_optional() && listed().is_err_and(|error| error.kind() == io::ErrorKind::PermissionDenied)
+        listed().is_err_and(|error| error.kind() == io::ErrorKind::PermissionDenied)
     }
 
     /// It as a note in a list of roots: `, not there yet`; nothing of one that can be used.

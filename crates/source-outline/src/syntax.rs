@@ -112,10 +112,10 @@ struct CheckedFormat {
 /// Names of JSON files whose programs read comments: those of VS Code and its tasks
 /// (<https://github.com/microsoft/vscode>, `extensions/configuration-editing/package.json`), those that GitHub lists as
 /// "JSON with Comments" (<https://github.com/github-linguist/linguist>, `languages.yml`), and other tools' own.
-const JSONC_FILES: &str = "/.auto-changelog /.babelrc.json /.c8rc /.c8rc.json /.cspell.config.json /.cspell.json /.devcontainer.json /.ember-cli \
+const JSONC_FILES: &str = "/.auto-changelog /.c8rc /.c8rc.json /.cspell.config.json /.cspell.json /.devcontainer.json /.dprint.json /.ember-cli \
      /.eslintrc.json /.hintrc /.htmlhintrc /.jsbeautifyrc /.jscsrc /.jsfmtrc /.jshintrc /.jslintrc /.knip.json /.luarc.json \
      /.markdownlint.json /.mocharc.json /.nycrc /.nycrc.json /.oxlintrc.json /.oxfmtrc.json /.renovaterc /.renovaterc.json \
-     /.swcrc /.tern-project /.textlintrc /.textlintrc.json /angular.json /api-extractor.json /argv.json /babel.config.json \
+     /.swcrc /.tern-project /.textlintrc /.textlintrc.json /angular.json /api-extractor.json /argv.json /azuredeploy.json \
      /biome.json /bun.lock /coffeelint.json /cppproperties.json /cspell.config.json /cspell.json /deno.json \
      /devcontainer.json /dprint.json /extensions.json /firebase.json /global.json /heft.json /host.json /jsdoc.json \
      /keybindings.json /keymap.json /knip.json /launch.json /launch.vs.json /local.settings.json /mcp.json /nx.json \
@@ -142,7 +142,9 @@ const C_FILES: &str = ".c .h .cc .cpp .cxx .hh .hpp .hxx .inl .ipp .m .mm .cu .c
 
 /// All formats; a file has the first one that its name fits.
 static FORMATS: &[CheckedFormat] = &[
-    CheckedFormat::new("JSON5", ".json5 /.babelrc", |text| json::check(text, JsonDialect::Json5)),
+    CheckedFormat::new("JSON5", ".json5 /.babelrc /.babelrc.json /babel.config.json", |text| {
+        json::check(text, JsonDialect::Json5)
+    }),
     CheckedFormat::new("JSON Lines", ".jsonl .ndjson", json::check_lines),
     CheckedFormat::new("JSON with comments", JSONC_FILES, |text| json::check(text, JsonDialect::Jsonc)),
     CheckedFormat::new("JSON", JSON_FILES, |text| json::check(text, JsonDialect::Json)),

@@ -55,8 +55,13 @@ pub fn check(text: &str) -> Findings {
 }
 
 /// Errors of the parser because of its own limit, or more strictly than libyaml does, which most programs read YAML
-/// with: `[a, -, b]`, and a directive after a document without an end.
-const TOLERATED: [&str; 3] = ["recursion limit", "cannot start with '-' followed by", "missing explicit document end"];
+/// with: `[a, -, b]`, a directive after a document without an end, and a tab after the `:` of a key.
+const TOLERATED: [&str; 4] = [
+    "recursion limit",
+    "cannot start with '-' followed by",
+    "missing explicit document end",
+    "must be followed by a valid YAML whitespace",
+];
 
 fn is_tolerated(error: &ScanError) -> bool {
     TOLERATED.iter().any(|words| error.info().contains(words))

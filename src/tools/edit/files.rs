@@ -43,7 +43,7 @@ pub(super) struct FilesEdit {
     /// Notes on the searches for files.
     notes: Vec<String>,
     /// Entries with a glob, each with the number of its files that were searched.
-    globs: Vec<(String, usize)>,
+    globs: Vec<UsedGlob>,
 }
 
 impl FilesEdit {
@@ -105,6 +105,13 @@ impl FilesEdit {
         let text = entry.everywhere()?;
         let files = GlobFiles::read(cx, glob, under)?;
         let FilesWithText { mut paths, searched, notes } = files.holding(cx, &text.old)?;
+        let meets = |one: &&EditEntry| {
+            let old = if let super::entry::EntryChange::Text(one) = &one.change { one.old.as_str() } else { "" };
+            !old.is_empty() && (old.contains(&text.old) || text.old.contains(old))
+        };
+        let before = self.jobs.iter().filter(|job| paths.contains(&job.path)).flat_map(|job| &job.edits);
+        let met = before.filter(|one| one.name != entry.name).find(meets).map(|one| one.place().to_owned());
+        self.globs.push(UsedGlob { name: entry.name.clone(), searched, holding: paths.len(), met });
         // An edit before this one may have put the text into a file.
         let others = self.jobs.iter().map(|job| &job.path).filter(|path| !paths.contains(path));
         let others = files.among(cx, others.collect())?;
@@ -118,7 +125,6 @@ impl FilesEdit {
                 self.notes.push(note);
             }
         }
-        self.globs.push((entry.name.clone(), searched));
         for path in paths {
             let target = cx.workspace.writable(&path)?;
             self.add(path, target, EditEntry { in_glob: true, ..entry.clone() });
@@ -149,7 +155,7 @@ impl FilesEdit {
         let mut used = vec![0; globs.len()];
         for mut job in jobs {
             cx.check()?;
-            let glob_of = |one: &EditEntry| globs.iter().position(|(name, _)| *name == one.name);
+            let glob_of = |one: &EditEntry| globs.iter().position(|glob| glob.name == one.name);
             let of_globs: Vec<Option<usize>> = job.edits.iter().map(glob_of).collect();
             name_file(&cx.workspace, &mut job);
             let job = Arc::new(job);
@@ -170,11 +176,13 @@ impl FilesEdit {
                 Err(error) => failures.add_file(cx, &job, error)?,
             }
         }
-        for ((name, searched), used) in globs.iter().zip(used) {
-            notes.push(format!("({name}: in {used} of {})", count(*searched, "searched file")));
+        for (UsedGlob { name, searched, holding, met }, used) in globs.iter().zip(used) {
+            let met = met.as_ref().filter(|_| used < *holding);
+            let others = met.map_or_else(String::new, |other| format!("; {other} of this call changes it in others"));
+            notes.push(format!("({name}: in {used} of {}{others})", count(*searched, "searched file")));
             // Where files cannot be planned, a glob may have changed one of them.
             if used == 0 && failures.is_empty() {
-                failures.add(cx, in_no_file(*searched).within(name))?;
+                failures.add(cx, in_no_file(*searched, met).within(name))?;
             }
         }
         failures.finish(cx)?;
@@ -208,7 +216,23 @@ fn work_out(cx: &CallContext, job: &Arc<FileEdit>, dry_run: bool) -> Result<Opti
     }
 }
 
-fn in_no_file(searched: usize) -> ToolError {
+/// A glob of the call, whose entry was added to each file that may hold its text.
+struct UsedGlob {
+    name: String,
+    searched: usize,
+    /// Files that hold the text before the call.
+    holding: usize,
+    /// An entry before it that names one of them.
+    met: Option<String>,
+}
+
+/// `met`: an entry before that takes the text away.
+fn in_no_file(searched: usize, met: Option<&String>) -> ToolError {
+    if let Some(other) = met {
+        let sentence = format!("{other} of this call replaces old_string in each file of the glob: join both");
+        return ToolError::new(Kind::NoMatch, sentence)
+            .hint("make one entry of both: each entry is looked for in what those before it leave");
+    }
     ToolError::new(Kind::NoMatch, format!("old_string is in none of the {} of the glob", count(searched, "file")))
         .hint("grep for a part of old_string to see how the files spell it; an ignored file needs a path of its own")
 }

@@ -279,7 +279,10 @@ pub(super) fn appended(
     let tail = text_file::encode(content, charset, false, line_ending)
         .map_err(|error| refused(path, content, charset, &error))?;
     let bytes = [old.bytes(), &tail].concat();
-    if encoding != UTF_8 && !reads_back(&bytes, encoding, &old, &tail) {
+    // Without the argument the next read takes what the bytes show.
+    let is_shown =
+        || wanted.is_some() || text_file::view(&bytes, None).ok() == text_file::view(&bytes, Some(encoding)).ok();
+    if encoding != UTF_8 && !(reads_back(&bytes, encoding, &old, &tail) && is_shown()) {
         return Err(refused(path, content, charset, &SpliceError::Unstable { encoding: encoding.name() }));
     }
     let mut notes = Vec::new();

@@ -133,7 +133,7 @@ impl StateDir {
     /// `WouldBlock` where others have the lock for 0.1 s; those of the system.
     pub fn hold(&self, name: &str) -> io::Result<FolderLock> {
         let began = Instant::now();
-        while began.elapsed() < LOCK_WITHIN {
+        loop {
             self.make(bare(name)?)?;
             if let Some(folder) = self.existing_private_folder(name).if_there()? {
                 let handle = folder.dir.reopen(OpenFor::List)?;
@@ -143,10 +143,12 @@ impl StateDir {
                     return Ok(FolderLock { _handle: Some(handle) });
                 }
             }
+            if began.elapsed() > LOCK_WITHIN {
+                return Err(io::ErrorKind::WouldBlock.into());
+            }
             // Who sweeps has the lock for a moment, and may have removed the folder before that was taken here.
             thread::sleep(Duration::from_micros(200));
         }
-        Err(io::ErrorKind::WouldBlock.into())
     }
 
     /// Whether the folder of that name is held, or that cannot be found out.

@@ -44,6 +44,9 @@ fn files_whose_programs_take_more_are_no_problems() {
     {
         assert_eq!(found(name, "{}", "// x\n{\"a\": 1,}"), [], "{name}");
     }
+    assert_eq!(found(".dprint.json", "{}", "// x\n{\"a\": 1,}"), []);
+    assert_eq!(found(".babelrc.json", "{}", "{a: 1}"), []);
+    assert_eq!(found("a.yaml", "", "a:\t1\n"), []);
     for name in [".cirrus.yml", "recipe/meta.yaml"] {
         assert_eq!(found(name, "task:\n  a: 1\n", "task:\n  a: 1\n\ntask:\n  b: 1\n"), [], "{name}");
         assert_eq!(found(name, "", "a: [1\n").len(), 1, "{name}");
