@@ -36,6 +36,8 @@ struct Line {
     /// Raised and lowered text, and the mark that was open where such text is at the end.
     scripts: Scripts,
     script_mark: Option<String>,
+    /// Whether it ends with an equation.
+    is_equation: bool,
     /// The paragraphs before it, and what divides them.
     captured: String,
     between: char,
@@ -140,7 +142,22 @@ impl<'t> Flow<'t> {
         }
     }
 
+    /// As [`Self::push`], of an equation in one line: 5 and 1/2 after it are no 51/2.
+    pub(crate) fn push_equation(&mut self, text: &str) {
+        self.end_script(text.chars().next());
+        self.line.is_equation = true;
+        self.push(text);
+        self.line.is_equation = true;
+    }
+
     fn push_marked(&mut self, text: &str, mark: Option<String>) {
+        let sides = self.line.text.chars().next_back().zip(text.chars().next());
+        let is_one = |(one, other): (char, char)| {
+            one.is_alphanumeric() && other.is_alphanumeric() && (one.is_ascii_digit() || other.is_ascii_digit())
+        };
+        if !text.is_empty() && mem::take(&mut self.line.is_equation) && sides.is_some_and(is_one) {
+            return self.push_marked(&format!(" {text}"), mark);
+        }
         let frame = mark.as_ref().map_or(0, |mark| mark.len() + 4);
         let room = if self.cut { 0 } else { MAX_HELD.saturating_sub(self.held + frame) };
         let end = (0..=room.min(text.len())).rev().find(|at| text.is_char_boundary(*at));

@@ -470,6 +470,10 @@ impl<'d, 't> Reader<'d, 't> {
     /// Adds text as it is; outside of a paragraph it is one.
     fn push(&mut self, text: &str) {
         self.flow.push(text);
+        self.pushed();
+    }
+
+    fn pushed(&mut self) {
         match self.at.paragraphs.last_mut() {
             Some(Some(open)) => open.is_white = false,
             _ => self.flow.end_paragraph(None, ""),
@@ -567,7 +571,8 @@ impl<'d, 't> Reader<'d, 't> {
         if frame.is_title {
             self.at.slide.title = Some(self.end_text().split_whitespace().collect::<Vec<_>>().join(" "));
         } else if let Some(equation) = frame.equation {
-            self.push(&equation);
+            self.flow.push_equation(&equation);
+            self.pushed();
         } else if frame.is_object {
             self.push(&format!("[chart, diagram or formula:{}]", frame.alt));
         } else if let Some(image) = frame.image.filter(|_| !frame.has_table) {

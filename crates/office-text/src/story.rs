@@ -205,7 +205,7 @@ impl<'d, 't> Story<'d, 't> {
                     "txBody" if self.at.is_left_out => xml.skip()?,
                     "oMath" => {
                         let text = equation(&mut xml, self.package.budget)?;
-                        self.flow.push(&text);
+                        self.flow.push_equation(&text);
                     }
                     "pPr" | "rPr" | "trPr" | "tcPr" | "tblPr" | "sectPr" => {
                         self.at.properties += 1;
@@ -258,9 +258,10 @@ impl<'d, 't> Story<'d, 't> {
             "t" | "delText" => self.at.is_text = true,
             "tab" | "ptab" => self.flow.push("\t"),
             "br" | "cr" => self.flow.push("\n"),
-            "noBreakHyphen" => self.flow.push("-"),
+            // It may be the sign of a raised number.
+            "noBreakHyphen" => self.flow.push_text("-"),
             // A character of a font of signs, as the boxes and ticks of forms; in DrawingML it is the font.
-            "sym" => self.flow.push(sign(&tag.text("char").to_uppercase())),
+            "sym" => self.flow.push_text(sign(&tag.text("char").to_uppercase(), &tag.text("font"))),
             // An emoji, whose older form is the `Fallback`.
             "symEx" => self.flow.push(&character(&tag.text("char")).map(String::from).unwrap_or_default()),
             "ins" | "moveTo" => self.flow.marks.push(by("inserted", &tag.text("author"))),
@@ -392,8 +393,12 @@ impl<'d, 't> Story<'d, 't> {
 
 /// A character of Wingdings, as the boxes and ticks of forms; a box for another one. In `DrawingML` a `sym` is a font, and
 /// has none.
-fn sign(code: &str) -> &'static str {
+fn sign(code: &str, font: &str) -> &'static str {
     match code.trim_start_matches("F0") {
+        "2B" if font == "Symbol" => "+",
+        "2D" if font == "Symbol" => "−",
+        "B1" if font == "Symbol" => "±",
+        "B4" if font == "Symbol" => "×",
         "" => "",
         "FB" => "✗",
         "FC" => "✓",

@@ -15,7 +15,7 @@ const MAX_LINES: &[(&str, usize)] = &[
     ("crates/confined-fs", 12_380),
     ("crates/image-view", 960),
     ("crates/lsp-check", 1_580),
-    ("crates/office-text", 2_900),
+    ("crates/office-text", 2_920),
     ("crates/pdf-text", 2_860),
     ("crates/self-sandbox", 1_400),
     ("crates/source-outline", 3_580),
@@ -23,7 +23,7 @@ const MAX_LINES: &[(&str, usize)] = &[
     ("crates/text-edit", 6_100),
     ("crates/text-file", 1_360),
     ("crates/tree-search", 7_640),
-    ("src", 31_660),
+    ("src", 31_680),
 ];
 
 /// Modules that a folder may have; a file and the folder of its name count once.

@@ -27,6 +27,8 @@ fn raised_digits_of_word_get_their_sign() {
         p(&[plain("noted"), note.to_owned(), plain(" 12"), run("baseline", "3")]),
         p(&[plain("10"), run("superscript", "6"), plain("5")]),
         p(&[plain("10"), inserted]),
+        p(&[plain("10"), run("superscript", "6").replace("<w:t>", "<w:noBreakHyphen/><w:t>")]),
+        p(&[plain("10"), run("superscript", "6").replace("<w:t>", "<w:sym w:font='Symbol' w:char='F02D'/><w:t>")]),
         format!(
             "<w:tbl><w:tr><w:tc>{}</w:tc><w:tc>{}</w:tc></w:tr></w:tbl>",
             p(&[plain("m"), run("superscript", "2")]),
@@ -46,6 +48,8 @@ fn raised_digits_of_word_get_their_sign() {
         "noted[^1] 123\n[^1]: E=mc^2",
         "10^{6}5",
         "10[inserted by A: ^2]",
+        "10^-6",
+        "10^−6",
         "| m^2 | 3 |\n|---|---|",
     ];
     assert_eq!(paragraphs(&bytes).unwrap(), found);
@@ -136,6 +140,17 @@ fn equations_of_office_are_linear() {
         ("{a&lt;b==c}".to_owned(), "a < b == c"),
     ] {
         assert_eq!(paragraphs(&docx(&office_math(&equation), &[])).unwrap(), [shown], "{equation}");
+    }
+    // Beside digits of the line.
+    let half = office_math(&f("{1}", "{2}")).replace("<w:p><m:oMathPara>", "").replace("</m:oMathPara></w:p>", "");
+    let power = office_math(&sup("{3}", "{4}")).replace("<w:p><m:oMathPara>", "").replace("</m:oMathPara></w:p>", "");
+    for (runs, shown) in [
+        ([plain("5"), half.clone(), plain(" cups")], "5 1/2 cups"),
+        ([half.clone(), half.clone(), plain("x")], "1/2 1/2 x"),
+        ([plain("2"), power, plain("5")], "2 3^4 5"),
+        ([plain("("), half, plain(")")], "(1/2)"),
+    ] {
+        assert_eq!(paragraphs(&docx(&format!("<w:p>{}</w:p>", runs.concat()), &[])).unwrap(), [shown]);
     }
     // On a slide, where the older form is a picture, and within a line of text.
     let line = office_math(&f("{1}", "{2}"))
