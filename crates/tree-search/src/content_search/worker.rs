@@ -19,6 +19,7 @@
 use std::cell::{Cell, OnceCell};
 use std::io::{self, Cursor, Read, Seek as _, SeekFrom};
 use std::ops::Range;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use confined_fs::stop::{StopReason, StopSignal};
@@ -65,6 +66,10 @@ const HEAP_FILE: u64 = HEAP as u64;
 /// Bytes up to which the content of a file with hits is handed on to the ledger.
 const KEPT_CONTENT: usize = 64 << 10;
 
+/// How long a search waits until fewer files are open, and how often in all.
+const WAIT: Duration = Duration::from_millis(10);
+const MAX_WAITS: u32 = 50;
+
 /// The searcher of one thread, with buffers that are used again.
 pub(super) struct Worker<'a> {
     pub(super) workspace: &'a Workspace,
@@ -82,6 +87,8 @@ pub(super) struct Worker<'a> {
     /// Files that were in another state than the stored index knows, and those that it answered for.
     pub(super) outdated: usize,
     pub(super) answered: usize,
+    /// How often it has waited until fewer files are open.
+    waits: u32,
 }
 
 /// The content of one opened file that is searched, and how much of it may be kept.
@@ -108,6 +115,7 @@ impl<'a> Worker<'a> {
             required: OnceCell::new(),
             outdated: 0,
             answered: 0,
+            waits: 0,
         }
     }
 
@@ -129,8 +137,27 @@ impl<'a> Worker<'a> {
         }
         match entry.open_among(&mut self.siblings) {
             Ok(file) => self.search_open(file, expected, limits, false),
-            Err(error) => skipped_by(error),
+            Err(error) => match self.open_later(error) {
+                Ok(file) => self.search_open(file, expected, limits, false),
+                Err(error) => skipped_by(error),
+            },
         }
+    }
+
+    /// Opens a file once more that could not be opened as too many are open: those of another call, or of the walk that keeps
+    /// the paths of a tree, are closed in a moment.
+    fn open_later(&mut self, mut error: AccessError) -> Result<OpenFile, AccessError> {
+        let is_limit =
+            |error: &AccessError| matches!(&error.kind, AccessErrorKind::Limit(limit) if limit.is_open_files());
+        while is_limit(&error) && self.waits < MAX_WAITS && self.query.stop.stopped().is_none() {
+            self.waits += 1;
+            thread::sleep(WAIT);
+            error = match self.workspace.open_file(&error.path) {
+                Ok(file) => return Ok(file),
+                Err(error) => error,
+            };
+        }
+        Err(error)
     }
 
     /// Searches the file of that path. `named`: the caller asked about this one, whatever its size.
