@@ -18,7 +18,7 @@ use super::{
         commit::{self, ChangeStep, CommittedFiles, Undoable},
         fence::fenced,
     },
-    entry::EditEntry,
+    entry::{EditEntry, EntryChange},
     file_edit::{FileEdit, PlannedEdit},
     glob_files::{FilesWithText, GlobFiles},
     report::{FilesReport, replacements},
@@ -42,7 +42,6 @@ pub(super) struct FilesEdit {
     jobs: Vec<FileEdit>,
     /// Notes on the searches for files.
     notes: Vec<String>,
-    /// Entries with a glob, each with the number of its files that were searched.
     globs: Vec<UsedGlob>,
 }
 
@@ -106,7 +105,7 @@ impl FilesEdit {
         let files = GlobFiles::read(cx, glob, under)?;
         let FilesWithText { mut paths, searched, notes } = files.holding(cx, &text.old)?;
         let meets = |one: &&EditEntry| {
-            let old = if let super::entry::EntryChange::Text(one) = &one.change { one.old.as_str() } else { "" };
+            let old = if let EntryChange::Text(one) = &one.change { one.old.as_str() } else { "" };
             !old.is_empty() && (old.contains(&text.old) || text.old.contains(old))
         };
         let before = self.jobs.iter().filter(|job| paths.contains(&job.path)).flat_map(|job| &job.edits);

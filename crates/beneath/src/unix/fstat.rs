@@ -98,7 +98,8 @@ pub fn carry_attributes(old: &File, old_stat: &Stat, new: &File) -> io::Result<(
     let fresh = file_stat(new)?;
     carry_owner(new, old_stat, &fresh)?;
     let mut mode = old_stat.identity.mode;
-    if file_stat(new)?.identity.gid != old_stat.identity.gid {
+    let group = old_stat.identity.gid;
+    if fresh.identity.gid != group && file_stat(new)?.identity.gid != group {
         // Another group's: each of the two may do what it could as one of the others, and no more than the group.
         let least = mode >> 3 & mode & 7;
         mode = mode & !0o077 | least << 3 | least;
