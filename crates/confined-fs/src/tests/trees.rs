@@ -406,13 +406,16 @@ fn cancelled_copy_leaves_nothing_behind() {
         let workspace = fixture.open();
         let to = entry(&workspace, "new/e");
         let tree = workspace.tree_to_copy(&workspace.resolve("d").unwrap(), &to).unwrap();
-        // Every moment at which it may end: between entries, within a file, before the last step.
-        for moment in 0..17 {
+        // Every moment at which it may end: between entries, within a file, before the last step. It is also asked for
+        // each wait for the lock, which a program that another test starts holds until it has closed its copies.
+        for moment in (0..17).chain([usize::MAX]) {
             let asked = AtomicUsize::new(0);
             let wait_limit = WaitLimit::until(move || asked.fetch_add(1, Ordering::Relaxed) >= moment, || {});
-            let guard = TreeGuard::acquire_within(&workspace, &[&to], wait_limit).unwrap();
-            match guard.copy(&tree, &to, yes()) {
-                Err(error) => assert_eq!(error.kind, AccessErrorKind::Stopped),
+            let made = TreeGuard::acquire_within(&workspace, &[&to], wait_limit)
+                .map_err(|error| error.kind)
+                .and_then(|guard| guard.copy(&tree, &to, yes()).map_err(|error| error.kind));
+            match made {
+                Err(kind) => assert_eq!(kind, AccessErrorKind::Stopped),
                 Ok(created) => {
                     assert!(moment > 6, "it was asked {moment} times");
                     assert_eq!(created.revisions.iter().flatten().count(), 5);
@@ -428,17 +431,19 @@ fn cancelled_copy_leaves_nothing_behind() {
 #[test]
 fn copy_of_a_growing_file_is_stale() {
     use std::io::Write as _;
+    use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
     Fixture::both(|fixture| {
         fixture.file("ws/log", "one\n");
         let workspace = fixture.open();
         let to = entry(&workspace, "new");
         let tree = workspace.tree_to_copy(&workspace.resolve("log").unwrap(), &to).unwrap();
-        let (asked, log) = (AtomicUsize::new(0), fixture.host("ws/log"));
+        let (asked, log) = (Arc::new(AtomicUsize::new(0)), fixture.host("ws/log"));
+        let counted = Arc::clone(&asked);
         let wait_limit = WaitLimit::until(
             move || {
                 // When its content has been read, and its end has not.
-                if asked.fetch_add(1, Ordering::Relaxed) == 1 {
+                if counted.fetch_add(1, Ordering::Relaxed) == 1 {
                     fs::File::options().append(true).open(&log).unwrap().write_all(b"two\n").unwrap();
                 }
                 false
@@ -446,6 +451,7 @@ fn copy_of_a_growing_file_is_stale() {
             || {},
         );
         let guard = TreeGuard::acquire_within(&workspace, &[&to], wait_limit).unwrap();
+        asked.store(0, Ordering::Relaxed); // it was asked for each wait for the lock, too
         assert_eq!(guard.copy(&tree, &to, yes()).unwrap_err().kind, AccessErrorKind::Stale);
         assert_eq!(names(&fixture.host("ws")), ["log"]);
     });
