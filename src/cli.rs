@@ -20,7 +20,8 @@ use std::{
 use confined_fs::escape_controls;
 use indicatif::{ProgressBar, ProgressFinish};
 
-use crate::{config::ExecRequest, tools::ToolError};
+use crate::config::ExecRequest;
+use file_tools::ToolError;
 
 pub use call::{call, tools};
 pub use doctor::{StartReport, doctor};

@@ -27,10 +27,10 @@ use text_file::wildcard::matches;
 use tracing::level_filters::LevelFilter;
 use tree_search::IndexMode;
 
-use crate::{
-    server,
+use crate::server;
+use file_tools::{
+    Selection, Settings,
     session::{HistoryLimits, QuotaLimits},
-    tools::{Selection, Settings},
 };
 
 pub use commands::Invocation;

@@ -3,9 +3,9 @@
 //! # Bird's-eye view
 //!
 //! A client starts `rootbound` and speaks JSON-RPC over its stdin and stdout. [`server`] decodes a
-//! request and hands it to one of the [`tools`], which plans an answer with [`session`] and [`audit`] and the crates below.
+//! request and hands it to one of the tools of [`file_tools`], which plans an answer with the crates below.
 //! A tool that changes a file returns a plan; the dispatcher obtains an approval and only then commits it.
-//! [`session::ChangeFeed`] reports what was committed to `--events` and language servers.
+//! [`file_tools::session::ChangeFeed`] reports what was committed to `--events` and language servers.
 //!
 //! # Crates in `crates/` (Cargo holds their borders)
 //!
@@ -13,27 +13,26 @@
 //!
 //! | crate | what it is |
 //! |---|---|
+//! | [`file_tools`] | the tools a model calls, the session and the audit; no protocol and no runtime |
 //! | [`confined_fs`] | the sandbox: roots, paths, policy, walks, changes |
 //! | [`self_sandbox`] | the kernel's walls around this process and around programs that it starts |
 //! | `beneath` | below it: directory handles, the only crate that opens and changes files |
 //! | [`tree_search`] | ordered, parallel search with an index |
 //! | [`lsp_check`] | what language servers report of a change |
 //! | [`text_edit`] | where a text is in another, what takes its place; patches |
-//! | [`source_outline`] | definitions of a source, syntax errors of a change |
-//! | [`structured_text`] | JSON, TOML, YAML: checks, names of keys, notebooks |
-//! | [`pdf_text`], [`office_text`], [`image_view`] | bounded readers |
+//! | `source-outline` | definitions of a source, syntax errors of a change |
+//! | `structured-text` | JSON, TOML, YAML: checks, names of keys, notebooks |
+//! | `pdf-text`, `office-text`, `image-view` | bounded readers |
 //! | [`text_file`] | encodings, line endings, names |
 //!
 //! # Layers of this crate (a module uses only modules of lower layers)
 //!
 //! | layer | modules | may use |
 //! |---|---|---|
-//! | 6 | `main` | everything |
-//! | 5 | [`cli`], `fuzzing` (for tests alone) | |
-//! | 4 | [`config`] | clap, toml |
-//! | 3 | [`server`] | rmcp, tokio |
-//! | 2 | [`tools`] | |
-//! | 1 | [`session`], [`audit`] | |
+//! | 4 | `main` | everything |
+//! | 3 | [`cli`], `fuzzing` (for tests alone) | |
+//! | 2 | [`config`] | clap, toml |
+//! | 1 | [`server`] | rmcp, tokio |
 //! | 0 | [`log`] | stderr |
 //!
 //! # Invariants, held by types, lints (`.clippy.toml`) and `tests/it/tidy.rs`
@@ -49,12 +48,9 @@
 //! 6. stdout is the wire: nothing prints, logs go to stderr.
 //! 7. No `unsafe`. A panic costs one call, not the server.
 
-pub mod audit;
 pub mod cli;
 pub mod config;
 #[cfg(all(any(test, fuzzing), unix))]
 pub mod fuzzing;
 pub mod log;
 pub mod server;
-pub mod session;
-pub mod tools;

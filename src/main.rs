@@ -15,15 +15,17 @@ use std::{
 use confined_fs::{
     AppendLog, EventSink, Opened, RootSpec, StateDir, WaitLimit, Workspace, prepare_process, watch_limit,
 };
+use file_tools::{
+    Toolbox,
+    audit::Audit,
+    session::{ChangeListener, Session},
+};
 use lsp_check::LanguageServers;
 use rootbound::{
-    audit::Audit,
     cli::{self, StartReport},
     config::{Action, Config, Environment, IndexRequest, IndexTask, Invocation, Role, StartError},
     log,
     server::{self, EventLog, RoleParts, Server, Services},
-    session::{ChangeListener, Session},
-    tools::Toolbox,
 };
 use self_sandbox::{BROKER_COMMAND, Broker, BrokeredProgram, ConfineReport, serve_broker};
 use tree_search::{IndexMode, PathIndex, StoredIndexes};

@@ -3,11 +3,8 @@
 use std::{fs, path::PathBuf, sync::Arc};
 
 use confined_fs::{Access, PolicyRules, RootSpec, Workspace};
-use rootbound::{
-    server::{InProcessClient, Server, ServerOptions, Services},
-    session::Session,
-    tools::{Selection, Settings, Toolbox},
-};
+use file_tools::{Selection, Settings, Toolbox, session::Session};
+use rootbound::server::{InProcessClient, Server, ServerOptions, Services};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

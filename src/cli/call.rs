@@ -10,8 +10,8 @@ use serde_json::{Map, Value};
 use crate::{
     config::{BAD_CONFIGURATION, CallRequest, suggestion},
     server::{self, Server},
-    tools::{Selection, Toolbox, args::parse_exact},
 };
+use file_tools::{Selection, Toolbox, parse_exact};
 
 use super::{fail, print};
 
@@ -21,7 +21,7 @@ pub fn call(server: Server, offered: &Selection, request: &CallRequest) -> ExitC
     let toolbox = Toolbox::new(offered);
     let tool = &*request.tool.as_deref().unwrap_or_default().to_string_lossy();
     let arguments =
-        match arguments(tool, &request.arguments, toolbox.get(tool).map(crate::tools::ErasedTool::input_schema)) {
+        match arguments(tool, &request.arguments, toolbox.get(tool).map(file_tools::ErasedTool::input_schema)) {
             Ok(arguments) => arguments,
             Err(why) => return fail(&why, BAD_CONFIGURATION),
         };

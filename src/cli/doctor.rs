@@ -16,8 +16,8 @@ use tree_search::{IndexMode, PathIndex};
 use crate::{
     config::{Config, Role},
     server::{Confirm, Services},
-    tools::{AnswerBudget, ReadBeforeWrite},
 };
+use file_tools::{AnswerBudget, ReadBeforeWrite};
 
 use super::{index, print};
 

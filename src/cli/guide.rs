@@ -6,10 +6,8 @@ use std::{fmt::Write as _, process::ExitCode};
 
 use text_file::estimated_tokens;
 
-use crate::{
-    config::{Config, GuideClient, GuidePart, GuideRequest},
-    tools::{ErasedTool, Toolbox},
-};
+use crate::config::{Config, GuideClient, GuidePart, GuideRequest};
+use file_tools::{ErasedTool, Toolbox};
 
 use super::{print, remark};
 
@@ -199,8 +197,8 @@ mod tests {
     use serde_json::{Map, Value};
 
     use super::*;
-    use crate::tools::{Group, Selection};
     use confined_fs::{Access, PolicyRules, RootSpec};
+    use file_tools::{Group, Selection};
 
     fn config(selection: Selection) -> Config {
         Config { selection, ..Config::default() }

@@ -12,12 +12,12 @@ use confined_fs::escape_controls;
 use crate::{
     config::{DiffRequest, HistoryCommand, ListRequest, RestoreRequest},
     server::Services,
+};
+use file_tools::{
+    Kind, ToolError,
     session::history::{CheckpointAsker, CheckpointName, JournalRecord, RecordKind, now},
-    tools::{
-        Kind, ToolError,
-        answer::utc,
-        undo::restore::{self as bring_back, HistoryPoint, diff_from, restore_to},
-    },
+    undo::restore::{self as bring_back, HistoryPoint, diff_from, restore_to},
+    utc,
 };
 
 use super::{TIME_LIMIT, age, report, with_bar};

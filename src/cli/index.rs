@@ -22,8 +22,8 @@ use tree_search::{Saved, StoredIndexes, StoredStatus, Unusable};
 use crate::{
     config::{Config, IndexRequest},
     server::Services,
-    tools::answer::count,
 };
+use file_tools::count;
 
 use super::{age, fail, print, remark, with_bar};
 

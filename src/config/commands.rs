@@ -12,7 +12,7 @@ use clap::{
 };
 use clap_complete::Shell;
 
-use crate::tools::Toolbox;
+use file_tools::Toolbox;
 
 use super::{
     Config, Document, Environment, ExecRequest, GUIDE_CLIENTS, OptionRow, RawArgs, RawValue, SECTIONS, Source,

@@ -13,10 +13,8 @@ use text_file::exact_size;
 use tracing::level_filters::LevelFilter;
 use tree_search::IndexMode;
 
-use crate::{
-    server::{Confirm, ConfirmThrough},
-    tools::ReadBeforeWrite,
-};
+use crate::server::{Confirm, ConfirmThrough};
+use file_tools::ReadBeforeWrite;
 
 use super::Config;
 

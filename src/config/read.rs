@@ -129,11 +129,9 @@ mod tests {
     use tracing::level_filters::LevelFilter;
 
     use super::*;
-    use crate::{
-        config::{CallRequest, Config, environment},
-        tools::ReadBeforeWrite,
-    };
+    use crate::config::{CallRequest, Config, environment};
     use confined_fs::{Access, RootSpec};
+    use file_tools::ReadBeforeWrite;
 
     fn environment() -> Environment {
         Environment {

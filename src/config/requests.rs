@@ -13,7 +13,7 @@ use clap::{
 };
 use clap_complete::Shell;
 
-use crate::tools::Toolbox;
+use file_tools::Toolbox;
 
 /// The work to do with a valid configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,10 +5,7 @@
 
 use confined_fs::{Access, PolicyRules, RootSpec};
 
-use crate::{
-    session::QuotaLimits,
-    tools::{Selection, Toolbox},
-};
+use file_tools::{Selection, Toolbox, session::QuotaLimits};
 
 use super::{
     Config, PER_ROLE, RawArgs, RawTable, RawValue, Role, environment::real, findings::nearest_or_all, options::option,

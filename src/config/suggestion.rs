@@ -11,7 +11,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use serde_json::{Map, Value};
 use text_file::nearest_name::{ONE_OF_FEW, nearest_names};
 
-use crate::tools::{Selection, Toolbox};
+use file_tools::{Selection, Toolbox};
 
 use super::{commands::COMMANDS, environment, validate::GROUPS};
 

@@ -10,10 +10,8 @@ use std::{
 use confined_fs::{AppendLog, IgnoreRules, PolicyRules, RootSpec, escape_controls};
 use tracing::level_filters::LevelFilter;
 
-use crate::{
-    server::{Confirm, ConfirmThrough, ServerOptions},
-    tools::{Group, Selection, Toolbox},
-};
+use crate::server::{Confirm, ConfirmThrough, ServerOptions};
+use file_tools::{Group, Selection, Toolbox};
 
 use super::{
     Action, Config, Environment, EventsOptions, RawArgs, RawValue, Source, environment, findings::Findings, lsp,

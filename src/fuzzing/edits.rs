@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use text_edit::{DiffExtent, EditError, Located, MAX_PLACES, Request, Strategy};
 use text_file::{Document, LineEnding, encode};
 
-use crate::tools::{Kind, Plan};
+use file_tools::{Kind, Plan};
 
 use super::{World, fields, text, world::context};
 

@@ -6,14 +6,11 @@ use std::{collections::HashMap, sync::Arc};
 use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 
-use crate::{
-    server::{
-        Server, ServerOptions, Services,
-        for_fuzzing::{self, Cut, ParsedLine},
-    },
-    session::Session,
-    tools::{Selection, Settings, Toolbox},
+use crate::server::{
+    Server, ServerOptions, Services,
+    for_fuzzing::{self, Cut, ParsedLine},
 };
+use file_tools::{Selection, Settings, Toolbox, session::Session};
 
 use super::World;
 

@@ -7,7 +7,7 @@ use regex::bytes::{Regex, RegexBuilder};
 use serde_json::{Map, Value, json};
 use tree_search::{FileFilter, NameGlob, Pattern, PatternError, PatternOptions};
 
-use crate::tools::{Answer, CallContext, Content, Kind, Plan, ToolError};
+use file_tools::{Answer, CallContext, Content, Kind, Plan, ToolError};
 
 use super::{World, fields, text, world::context};
 

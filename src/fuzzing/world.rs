@@ -15,10 +15,7 @@ use std::{
 use confined_fs::{Access, PolicyRules, RootSpec, Workspace, WorkspaceOptions};
 use tree_search::{IndexMode, PathIndex};
 
-use crate::{
-    session::Session,
-    tools::{CallContext, ReadBeforeWrite, Selection, Settings, Toolbox},
-};
+use file_tools::{CallContext, ReadBeforeWrite, Selection, Settings, Toolbox, session::Session};
 
 /// What a name is.
 #[derive(Clone, Copy, Debug)]

@@ -5,9 +5,9 @@ use std::sync::{Arc, OnceLock};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
-use crate::{
+use file_tools::{
+    Answer, AnswerBudget, Kind, LongestWait, Operation, ProgressSink, ToolError,
     audit::{Audit, CallRecord, Caller, ChangeLog},
-    tools::{Answer, AnswerBudget, Kind, LongestWait, Operation, ToolError, context::ProgressSink},
 };
 
 use super::{

@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use crate::tools::{AnswerBudget, LongestWait, Settings, TextUnit, WaitBound};
+use file_tools::{AnswerBudget, LongestWait, Settings, TextUnit, WaitBound};
 
 /// One client, or several that do the same.
 #[derive(Debug)]

@@ -22,7 +22,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use crate::tools::{Kind, ToolError};
+use file_tools::{Kind, ToolError};
 
 use super::{disk_events::DiskEvents, services::Services, threads::Pools};
 

@@ -26,10 +26,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use crate::tools::{
-    Kind, ToolError,
-    context::{ProgressSink, ProgressUpdate},
-};
+use file_tools::{Kind, ProgressSink, ProgressUpdate, ToolError};
 
 use self::{
     proof::{InvalidProof, Signer, no_randomness},

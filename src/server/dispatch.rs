@@ -20,9 +20,9 @@ use serde_json::{Map, Value};
 use tokio::time;
 use tracing::Instrument as _;
 
-use crate::{
+use file_tools::{
+    Answer, Blocking, CallContext, Change, Content, ErasedTool, Kind, Plan, ToolError,
     audit::{Audit, AuditOutcome, CallRecord},
-    tools::{Answer, Blocking, CallContext, Change, Content, ErasedTool, Kind, Plan, ToolError},
 };
 
 use super::{

@@ -9,10 +9,8 @@ use std::time::{Duration, SystemTime};
 use confined_fs::{EventSink, WorkspacePath};
 use serde_json::{Value, json};
 
-use crate::{
-    log::{LineQueue, LineSink},
-    session::{ChangeKind, ChangeListener, CommittedChange, EntryKind},
-};
+use crate::log::{LineQueue, LineSink};
+use file_tools::session::{ChangeKind, ChangeListener, CommittedChange, EntryKind};
 
 /// Lines that wait to be written, and bytes of them.
 const MAX_LINES: usize = 4096;

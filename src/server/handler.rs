@@ -23,13 +23,7 @@ use serde_json::{Map, Value, json};
 use text_file::{nearest_name::did_you_mean, shorten};
 use tokio_util::sync::CancellationToken;
 
-use crate::{
-    audit::Caller,
-    tools::{
-        Answer, Kind, Operation, ToolError, Toolbox,
-        context::{ProgressSink, ProgressUpdate},
-    },
-};
+use file_tools::{Answer, Kind, Operation, ProgressSink, ProgressUpdate, ToolError, Toolbox, audit::Caller};
 
 use super::{
     call::{Call, Response},

@@ -13,7 +13,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use crate::audit::IN_PROCESS;
+use file_tools::audit::IN_PROCESS;
 
 use super::{
     connection::{KeptIndexes, Server, stop_on_signal},

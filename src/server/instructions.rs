@@ -6,7 +6,7 @@ use std::{fmt::Write as _, sync::Arc};
 
 use confined_fs::{Root, Workspace};
 
-use crate::tools::{Spec, Toolbox};
+use file_tools::{Spec, Toolbox};
 
 /// The longest text, in characters.
 const MAX_CHARACTERS: usize = 1_500;
@@ -75,7 +75,7 @@ fn push_roots(text: &mut String, roots: &[Arc<Root>]) {
 mod tests {
     use confined_fs::{Access, PolicyRules, RootSpec, WorkspaceOptions};
 
-    use crate::tools::Selection;
+    use file_tools::Selection;
 
     use super::*;
 

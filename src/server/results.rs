@@ -19,9 +19,7 @@ use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Map, Value, json};
 use text_file::shorten;
 
-use crate::tools::{
-    Answer, AnswerBudget, Content, Group, Kind, Settings, ToolError, Toolbox, erased::CHECKPOINT, fence::end_of_fence,
-};
+use file_tools::{Answer, AnswerBudget, CHECKPOINT, Content, Group, Kind, Settings, ToolError, Toolbox, end_of_fence};
 
 use super::confirm::CONFIRMATION;
 
@@ -287,7 +285,7 @@ fn facts<T: DeserializeOwned>(facts: Map<String, Value>) -> Result<T, ErrorData>
 
 #[cfg(test)]
 mod tests {
-    use crate::tools::Kind;
+    use file_tools::Kind;
 
     use super::*;
 
@@ -303,7 +301,7 @@ mod tests {
 
     #[test]
     fn core_tools_ask_to_be_loaded_and_others_say_what_a_search_finds() {
-        use crate::tools::Selection;
+        use file_tools::Selection;
 
         let groups = vec![Group::Manage, Group::Patch, Group::Watch, Group::Present];
         let toolbox = Toolbox::new(&Selection { groups, ..Selection::default() });

@@ -9,10 +9,10 @@ use confined_fs::Workspace;
 use lsp_check::{DiskChange, LanguageServers};
 use tree_search::PathIndex;
 
-use crate::{
+use file_tools::{
+    CallContext, Kind, Settings, ToolError, Toolbox, UNUSABLE_ROOT,
     audit::Audit,
     session::{ChangeKind, ChangeListener, CommittedChange, Session},
-    tools::{CallContext, Kind, Settings, ToolError, Toolbox, UNUSABLE_ROOT},
 };
 
 use super::confirm::{Confirm, ConfirmThrough};

@@ -19,7 +19,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use crate::tools::Settings;
+use file_tools::Settings;
 
 use super::{Server, services::ServerOptions};
 

@@ -24,7 +24,7 @@ use self_sandbox::{Priority, lower_priority};
 use tokio::{sync::oneshot, time};
 use tracing::Span;
 
-use crate::tools::{Kind, ToolError};
+use file_tools::{Kind, ToolError};
 
 /// How long a thread waits for work before it ends; the last one stays, as a new one may not be had.
 const KEEP_ALIVE: Duration = Duration::from_secs(10);

@@ -11,7 +11,7 @@ use tokio::{
     time::{self, Instant},
 };
 
-use crate::tools::{Answer, CallContext, EndReason, Kind, Plan, PollResult, ProgressUpdate, ToolError, Wait};
+use file_tools::{Answer, CallContext, EndReason, Kind, Plan, PollResult, ProgressUpdate, ToolError, Wait};
 
 use super::{
     call::Call,

@@ -2,9 +2,9 @@
 
 #[cfg(unix)]
 use confined_fs::Access;
-use rootbound::tools::Settings;
+use file_tools::Settings;
 #[cfg(unix)]
-use rootbound::tools::{Group, Selection};
+use file_tools::{Group, Selection};
 use serde_json::json;
 
 #[cfg(unix)]

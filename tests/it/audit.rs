@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use rootbound::tools::{Group, Selection, Toolbox};
+use file_tools::{Group, Selection, Toolbox};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

@@ -6,11 +6,11 @@ mod images;
 mod paging;
 mod tree;
 
+use file_tools::Settings;
 use proptest::{
     prelude::*,
     test_runner::{Config, TestRunner},
 };
-use rootbound::tools::Settings;
 use serde_json::json;
 
 use crate::harness::{Harness, Setup, share};

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use rootbound::tools::{Group, Selection};
+use file_tools::{Group, Selection};
 use serde_json::{Value, json};
 
 use crate::{

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::harness::{Harness, Setup, mcp_test};
-use rootbound::tools::{Group, Selection};
+use file_tools::{Group, Selection};
 
 /// A declaration, an encoding's name as an answer has it, and a text with the bytes that it is in that encoding.
 const FORMS: &[(&str, &str, &str, &[u8])] = &[

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use confined_fs::Access;
-use rootbound::tools::{ReadBeforeWrite, Selection, Settings};
+use file_tools::{ReadBeforeWrite, Selection, Settings};
 use serde_json::{Value, json};
 
 use crate::harness::{Answer, Harness, Setup, mcp_test};
@@ -40,7 +40,7 @@ fn contents(h: &Harness, files: &[(&str, &str)]) -> BTreeMap<String, String> {
 
 fn managed() -> Setup {
     Setup {
-        selection: Selection { groups: vec![rootbound::tools::Group::Manage], ..Selection::default() },
+        selection: Selection { groups: vec![file_tools::Group::Manage], ..Selection::default() },
         ..Setup::default()
     }
 }
@@ -512,7 +512,7 @@ fn data_of_several_files_is_complete() {
 
 #[test]
 fn quota_is_that_of_all_files_together() {
-    let quota = rootbound::session::QuotaLimits { files: 1, ..Default::default() };
+    let quota = file_tools::session::QuotaLimits { files: 1, ..Default::default() };
     let h = Setup { quota, ..Setup::default() }.open();
     let error = edit(&h, json!([entry("a", "", "1"), entry("b", "", "2")])).fails("quota");
     assert!(error.contains("--max-files-created") && !h.exists("a") && !h.exists("b"), "{error}");

@@ -1,7 +1,7 @@
 //! grep: lines by content, as a client sees them.
 
 use confined_fs::Access;
-use rootbound::tools::Settings;
+use file_tools::Settings;
 use serde_json::json;
 
 use crate::harness::{Harness, Setup, mcp_test, share};

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use rootbound::tools::{Selection, Toolbox};
+use file_tools::{Selection, Toolbox};
 
 use crate::program::{Outcome, program};
 

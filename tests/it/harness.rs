@@ -13,12 +13,12 @@ use std::{
 
 use confined_fs::{Access, PolicyRules, RootSpec, StateDir, Workspace};
 #[cfg(unix)]
-use rootbound::tools::CallContext;
-use rootbound::{
-    server::{Block, CallOutcome, InProcessClient, Server, ServerOptions, Services},
+use file_tools::CallContext;
+use file_tools::{
+    Selection, Settings, Toolbox,
     session::{QuotaLimits, Session},
-    tools::{Selection, Settings, Toolbox},
 };
+use rootbound::server::{Block, CallOutcome, InProcessClient, Server, ServerOptions, Services};
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 #[cfg(unix)]

@@ -3,11 +3,9 @@
 //! The files in `images/` are those that no encoder of the tests writes.
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
+use file_tools::{AnswerBudget, Settings};
 use image::{DynamicImage, GenericImageView as _, ImageFormat, RgbImage, RgbaImage};
-use rootbound::{
-    server::Block,
-    tools::{AnswerBudget, Settings},
-};
+use rootbound::server::Block;
 use serde_json::{Value, json};
 
 use crate::harness::{Answer, Harness, Setup, mcp_test, png};

@@ -147,7 +147,7 @@ fn a_link_may_lead_into_another_root() {
 fn an_index_knows_the_same_links_as_a_walk() {
     use std::sync::Arc;
 
-    use rootbound::tools::{Content, Plan, Selection, Toolbox};
+    use file_tools::{Content, Plan, Selection, Toolbox};
 
     let h = Harness::new();
     h.write("items/foo/a.md", "hit\n");

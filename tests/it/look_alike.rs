@@ -90,7 +90,7 @@ mcp_test!(globs_find_names_that_look_the_same, |h| {
 #[test]
 fn another_name_of_that_look_is_made_at_the_second_call() {
     let mut setup = Setup::default();
-    setup.selection.groups.extend([rootbound::tools::Group::Manage, rootbound::tools::Group::Patch]);
+    setup.selection.groups.extend([file_tools::Group::Manage, file_tools::Group::Patch]);
     let h = setup.open();
     h.write("a\u{a0}b.md", "first\n");
     h.write("De\u{301}ck/x.md", "x\n");
@@ -225,7 +225,7 @@ mcp_test!(paths_of_windows_mean_those_with_slashes, |h| {
 #[test]
 fn a_new_name_with_backslashes_is_refused_once() {
     let mut setup = Setup::default();
-    setup.selection.groups.extend([rootbound::tools::Group::Manage, rootbound::tools::Group::Patch]);
+    setup.selection.groups.extend([file_tools::Group::Manage, file_tools::Group::Patch]);
     let h = setup.open();
     sources(&h);
     let patch = "*** Begin Patch\n*** Add File: src\\patched.go\n+new\n*** End Patch\n";

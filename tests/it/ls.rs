@@ -1,7 +1,7 @@
 //! ls: a directory as a short tree, as a client sees it.
 
 use confined_fs::Access;
-use rootbound::tools::Settings;
+use file_tools::Settings;
 use serde_json::json;
 
 use crate::harness::{Setup, mcp_test, repository_with_worktrees};

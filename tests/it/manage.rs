@@ -3,7 +3,7 @@
 use std::fs;
 
 use confined_fs::{Access, PolicyRules};
-use rootbound::tools::{Group, Selection};
+use file_tools::{Group, Selection};
 use serde_json::{Value, json};
 
 use crate::harness::{Harness, Setup};

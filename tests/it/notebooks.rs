@@ -207,7 +207,7 @@ fn json_of_a_notebook_is_still_edited_as_text() {
 #[test]
 fn edits_of_a_notebook_are_made_in_order_previewed_and_undone() {
     let h = crate::harness::Setup {
-        selection: rootbound::tools::Selection { groups: vec![rootbound::tools::Group::Manage], ..Default::default() },
+        selection: file_tools::Selection { groups: vec![file_tools::Group::Manage], ..Default::default() },
         ..crate::harness::Setup::default()
     }
     .open();

@@ -2,8 +2,8 @@
 //! within, and what they must not do to the server.
 
 use confined_fs::Revision;
+use file_tools::Settings;
 use office_text::testing::{archive, docx, opendocument, pptx, relationships, xlsx};
-use rootbound::tools::Settings;
 use serde_json::{Value, json};
 
 use crate::harness::{Harness, Setup};

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use file_tools::Settings;
 use proptest::prelude::*;
-use rootbound::tools::Settings;
 use serde_json::{Value, json};
 
 use crate::harness::{Harness, Setup, share};

@@ -5,7 +5,7 @@ mod scenarios;
 
 use std::{collections::BTreeMap, fs, path::Path};
 
-use rootbound::tools::{Group, Selection};
+use file_tools::{Group, Selection};
 use serde_json::json;
 
 use crate::harness::{Answer, Harness, Setup};
@@ -386,7 +386,7 @@ fn one_question_shows_all_files_and_the_audit_has_each() {
 
 #[test]
 fn sizes_and_quotas_bound_a_patch() {
-    use rootbound::{session::QuotaLimits, tools::Settings};
+    use file_tools::{Settings, session::QuotaLimits};
     let quota = QuotaLimits { files: 2, ..QuotaLimits::default() };
     let h = Setup { quota, ..setup() }.open();
     apply(&h, &marked("*** Add File: a\n+1\n*** Add File: b\n+1\n*** Add File: c\n+1")).fails("quota");

@@ -3,7 +3,7 @@
 mod document;
 mod hostile;
 
-use rootbound::tools::Settings;
+use file_tools::Settings;
 use serde_json::{Value, json};
 
 use crate::harness::{Harness, Setup};

@@ -1,10 +1,8 @@
 //! `present`: links to files for the person, under the rules of `read`.
 
 use confined_fs::Access;
-use rootbound::{
-    server::Block,
-    tools::{Group, Selection, Settings},
-};
+use file_tools::{Group, Selection, Settings};
+use rootbound::server::Block;
 use serde_json::{Value, json};
 
 use crate::harness::{Answer, Harness, Setup};

@@ -1,8 +1,8 @@
 //! A document never speaks as the server: what comes from a file and is no line of it is printed in one line, escaped; what
 //! is shown of its lines is exact, and a note names what a person does not see.
 
+use file_tools::{Group, Selection, Settings};
 use office_text::testing::{docx, opendocument, pptx, xlsx};
-use rootbound::tools::{Group, Selection, Settings};
 use serde_json::{Value, json};
 
 use crate::harness::{Answer, Harness, Setup};

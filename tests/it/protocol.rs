@@ -2,10 +2,8 @@
 //! answer is made of, whatever the tool.
 
 use confined_fs::Access;
-use rootbound::{
-    server::{Block, InProcessClient, list_once},
-    tools::{Selection, Settings},
-};
+use file_tools::{Selection, Settings};
+use rootbound::server::{Block, InProcessClient, list_once};
 use serde_json::{Value, json};
 
 use crate::harness::{Harness, Setup, mcp_test};

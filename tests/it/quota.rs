@@ -3,11 +3,8 @@
 use std::fs;
 
 use confined_fs::Access;
-use rootbound::{
-    server::InProcessClient,
-    session::QuotaLimits,
-    tools::{Group, Selection},
-};
+use file_tools::{Group, Selection, session::QuotaLimits};
+use rootbound::server::InProcessClient;
 use serde_json::{Value, json};
 
 use crate::{

@@ -3,8 +3,8 @@
 use std::fs;
 
 use confined_fs::{Access, PolicyRules, WorkspaceOptions};
+use file_tools::{Group, Selection, Settings};
 use proptest::prelude::*;
-use rootbound::tools::{Group, Selection, Settings};
 use serde_json::{Value, json};
 
 use crate::harness::{Answer, Harness, Setup, share};

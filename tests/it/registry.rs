@@ -4,7 +4,7 @@
 
 use std::{collections::HashMap, path::Path};
 
-use rootbound::tools::{Alias, ErasedTool, Group, Selection, Toolbox};
+use file_tools::{Alias, ErasedTool, Group, Selection, Toolbox};
 use serde_json::Value;
 
 fn toolbox() -> Toolbox {

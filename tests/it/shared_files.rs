@@ -19,7 +19,7 @@ use std::{
     thread,
 };
 
-use rootbound::tools::{Group, Selection};
+use file_tools::{Group, Selection};
 use rustix::process::geteuid;
 use serde_json::{Value, json};
 use tempfile::TempDir;

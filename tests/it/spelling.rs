@@ -8,7 +8,7 @@
 
 use std::fs;
 
-use rootbound::tools::{Group, Selection};
+use file_tools::{Group, Selection};
 use serde_json::json;
 
 use crate::harness::{Harness, Setup, repository_with_worktrees};

@@ -11,17 +11,7 @@ use std::{
 };
 
 /// Top-level modules of `src` and their layers; a module uses only modules of lower layers.
-const LAYERS: &[(&str, u8)] = &[
-    ("main", 6),
-    ("cli", 5),
-    ("fuzzing", 5),
-    ("config", 4),
-    ("server", 3),
-    ("tools", 2),
-    ("session", 1),
-    ("audit", 1),
-    ("log", 0),
-];
+const LAYERS: &[(&str, u8)] = &[("main", 4), ("cli", 3), ("fuzzing", 3), ("config", 2), ("server", 1), ("log", 0)];
 
 /// A crate or path prefix, and the only places that may name it.
 const CONFINED: &[(&str, &[&str])] = &[
@@ -57,7 +47,7 @@ const EMPTY_NAMES: &[&str] = &["utils", "util", "helpers", "common", "misc", "ma
 const LONGEST: usize = 800;
 
 struct Source {
-    /// Below the project's root, with slashes and without `.rs`: `src/tools/glob`.
+    /// Below the project's root, with slashes and without `.rs`: `crates/file-tools/src/glob`.
     name: String,
     text: String,
 }

@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeMap, fs};
 
-use rootbound::tools::{Group, ReadBeforeWrite, Selection, Settings};
+use file_tools::{Group, ReadBeforeWrite, Selection, Settings};
 use serde_json::{Value, json};
 
 use crate::{

@@ -12,7 +12,7 @@ use std::{
     thread,
 };
 
-use rootbound::tools::{Group, ReadBeforeWrite, Selection, Settings};
+use file_tools::{Group, ReadBeforeWrite, Selection, Settings};
 use rustix::{
     fs::{XattrFlags, getxattr, setxattr},
     process::{getegid, geteuid},

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fs, path::Path};
 
-use rootbound::tools::{Group, Selection};
+use file_tools::{Group, Selection};
 use serde_json::json;
 
 use crate::harness::{Harness, Setup};

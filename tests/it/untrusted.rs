@@ -1,7 +1,7 @@
 //! A root whose content is untrusted: what comes from its files is fenced, and no file can forge the fence.
 
 use confined_fs::Access;
-use rootbound::tools::Selection;
+use file_tools::Selection;
 use serde_json::json;
 
 use crate::harness::{Harness, Setup};
@@ -11,7 +11,7 @@ fn open() -> Harness {
     let setup = Setup {
         roots: vec![(Some("mail"), "mail", Access::ReadWrite), (Some("app"), "app", Access::ReadWrite)],
         untrusted: &["mail"],
-        selection: Selection { groups: vec![rootbound::tools::Group::Manage], ..Selection::default() },
+        selection: Selection { groups: vec![file_tools::Group::Manage], ..Selection::default() },
         ..Setup::default()
     };
     setup.open()

@@ -15,10 +15,8 @@ use std::{
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use rootbound::{
-    server::ServerOptions,
-    tools::{Group, Selection},
-};
+use file_tools::{Group, Selection};
+use rootbound::server::ServerOptions;
 
 use crate::{harness::Setup, process::Process, program::NO_EVENTS};
 

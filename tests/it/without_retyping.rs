@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::harness::{Answer, Harness, Setup, mcp_test, share};
-use rootbound::tools::{Group, Selection};
+use file_tools::{Group, Selection};
 
 /// The rev in the last line of a read.
 fn rev(h: &Harness, path: &str) -> String {

@@ -9,7 +9,7 @@
 //! use tree_search::NameGlob;
 //!
 //! let glob = NameGlob::compile("src/**/*.rs", true).expect("a glob");
-//! assert!(glob.matches(Path::new("src/tools/glob.rs")) && !glob.matches(Path::new("src/glob.py")));
+//! assert!(glob.matches(Path::new("crates/file-tools/src/glob.rs")) && !glob.matches(Path::new("src/glob.py")));
 //! ```
 //!
 //! # Map

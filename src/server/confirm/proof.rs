@@ -13,9 +13,9 @@ use rmcp::model::{RequestStateCodec, SealOptions};
 use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 
-use crate::{
+use file_tools::{
+    Fingerprint, Kind, ToolError,
     session::{ConfirmCodes, KEY, Session},
-    tools::{Fingerprint, Kind, ToolError},
 };
 
 use super::proposal::{Proposal, declined};
@@ -312,7 +312,7 @@ mod tests {
 mod code_tests {
     use confined_fs::{Base, StateDir};
 
-    use crate::tools::Fingerprint;
+    use file_tools::Fingerprint;
 
     use super::*;
 

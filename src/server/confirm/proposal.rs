@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 use text_file::hidden;
 
-use crate::tools::{Change, Fingerprint, Kind, Preview, ToolError};
+use file_tools::{Change, Fingerprint, Kind, Preview, ToolError};
 
 /// Which changes a person is asked about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

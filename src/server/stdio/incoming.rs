@@ -21,7 +21,7 @@ use serde::{
 use serde_json::{Map, Value, error::Category, value::RawValue};
 use text_file::{exact_size, shorten};
 
-use crate::tools::args::{is_cut_json, quote_numbers};
+use file_tools::{is_cut_json, quote_numbers};
 
 use super::frame::IdScanner;
 

@@ -19,7 +19,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use crate::tools::{Answer, Content};
+use file_tools::{Answer, Content};
 
 /// Bytes that wait before progress is dropped: a client that does not read must not make the queue grow.
 const PROGRESS_ROOM: usize = 256 << 10;
@@ -288,7 +288,7 @@ mod tests {
         time::timeout,
     };
 
-    use crate::tools::{Answer, Content};
+    use file_tools::{Answer, Content};
 
     use super::*;
 

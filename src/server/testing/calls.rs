@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::tools::Settings;
+use file_tools::Settings;
 
 use super::{
     FOREVER, ServerOptions, Wire, error_kind, text,

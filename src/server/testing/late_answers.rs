@@ -8,11 +8,8 @@ use confined_fs::{Access, Workspace};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::{
-    server::{Confirm, Server, ServerOptions, Services},
-    session::Session,
-    tools::{Selection, Settings, Toolbox},
-};
+use crate::server::{Confirm, Server, ServerOptions, Services};
+use file_tools::{Selection, Settings, Toolbox, session::Session};
 
 use super::{Wire, error_kind, text};
 

@@ -8,7 +8,7 @@ use tokio::{
     task::JoinHandle,
 };
 
-use crate::tools::Settings;
+use file_tools::Settings;
 
 use super::{FOREVER, ServerOptions, Wire, error_kind, text};
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::tools::Settings;
+use file_tools::Settings;
 
 use super::{ServerOptions, Wire, initialize, modern, text};
 

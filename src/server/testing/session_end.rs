@@ -8,7 +8,7 @@ use tokio::{
     time::timeout,
 };
 
-use crate::tools::Settings;
+use file_tools::Settings;
 
 use super::{
     FOREVER, ServerOptions, TEST_LIMIT, Wire, error_kind, text,

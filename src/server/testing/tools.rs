@@ -11,12 +11,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::{
-    session::Session,
-    tools::{
-        Answer, Blocking, CallContext, Change, Content, ErasedTool, Fingerprint, Group, Kind, Plan, Preview, Settings,
-        Spec, Tool, ToolError, Toolbox,
-    },
+use file_tools::{
+    Answer, Blocking, CallContext, Change, Content, ErasedTool, Fingerprint, Group, Kind, Plan, Preview, Settings,
+    Spec, Tool, ToolError, Toolbox, session::Session,
 };
 
 use crate::server::{Server, ServerOptions, Services};

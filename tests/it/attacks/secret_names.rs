@@ -4,8 +4,8 @@
 use std::time::{Duration, SystemTime};
 
 use confined_fs::{PolicyRules, Secrets, WorkspaceOptions};
+use file_tools::{Group, ReadBeforeWrite, Selection, Settings};
 use proptest::prelude::*;
-use rootbound::tools::{Group, ReadBeforeWrite, Selection, Settings};
 use serde_json::{Value, json};
 
 use super::{Case, Expect, aliases, case, wait};

@@ -34,7 +34,7 @@ impl Client {
     pub(super) fn setup(self) -> Setup {
         let mut setup = Setup::default();
         setup.roots[0].0 = self.mount;
-        setup.selection.groups.push(rootbound::tools::Group::Manage);
+        setup.selection.groups.push(file_tools::Group::Manage);
         setup
     }
 

@@ -1,8 +1,8 @@
 //! Images share one answer: together with its text they are what the client takes.
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
+use file_tools::{AnswerBudget, Settings};
 use image::{DynamicImage, ImageFormat, RgbImage};
-use rootbound::tools::{AnswerBudget, Settings};
 use serde_json::{Value, json};
 
 use super::clients::{CLIENTS, Client, text};

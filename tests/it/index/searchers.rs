@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use rootbound::tools::{CallContext, Content, Plan, Selection, Toolbox};
+use file_tools::{CallContext, Content, Plan, Selection, Toolbox};
 use rustix::process::Signal;
 use serde_json::{Map, Value, json};
 use tree_search::IndexMode;

@@ -3,10 +3,7 @@
 use std::{fs, path::Path, sync::Arc, time::Duration};
 
 use confined_fs::{Access, Approval, PolicyRules, RootSpec, StateDir, Workspace, WorkspaceOptions};
-use rootbound::{
-    session::Session,
-    tools::{CallContext, Change, Kind, Plan, Selection, ToolError, Toolbox},
-};
+use file_tools::{CallContext, Change, Kind, Plan, Selection, ToolError, Toolbox, session::Session};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

@@ -1,6 +1,6 @@
 //! `undo` takes back the changes of its own caller, where callers can be told apart.
 
-use rootbound::tools::{Group, Selection};
+use file_tools::{Group, Selection};
 use serde_json::{Value, json};
 
 use crate::harness::{Answer, Harness, Setup};

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use rootbound::tools::{Group, Selection};
+use file_tools::{Group, Selection};
 use serde_json::{Value, json};
 
 use crate::{

@@ -1,0 +1,484 @@
+//! Errors of tools: a kind for programs, a sentence and next steps for the model, a cause for the log.
+//!
+//! The wording avoids what clients classify by substring ("timeout", "connection", bare status
+//! numbers, "not configured", "disabled"), and its point is in the first 480 characters.
+
+use std::{fmt, time::Duration};
+
+use confined_fs::{
+    AccessError, AccessErrorKind, Limit, PathError, RootGone, Workspace, WorkspacePath, escape_controls,
+};
+use text_file::nearest_name::did_you_mean;
+
+use crate::session::QuotaError;
+
+use super::{
+    answer_budget::AnswerBudget,
+    fence::{end_of_fence, fenced},
+};
+
+/// The closed set of error kinds, as they are named in `_meta` under `rootbound/error`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// An argument is missing, unknown or unusable.
+    InvalidInput,
+    /// No entry has that path.
+    NotFound,
+    /// Policy, or the boundary of the roots.
+    Denied,
+    /// The root is read-only.
+    ReadOnly,
+    /// The file must be read before it is changed.
+    NotRead,
+    /// The file is not what was read.
+    Stale,
+    /// The text to be replaced is not there.
+    NoMatch,
+    /// The text to be replaced is there more than once.
+    Ambiguous,
+    /// Over a size limit.
+    TooLarge,
+    /// The content is not text.
+    Binary,
+    /// A person, or the policy, refused.
+    Declined,
+    /// The call's time limit was reached.
+    TimedOut,
+    /// The client cancelled the call.
+    Cancelled,
+    /// A limit of the session is used up.
+    Quota,
+    /// A fault of this program or of the operating system.
+    Internal,
+}
+
+impl Kind {
+    /// The name on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::InvalidInput => "invalid_input",
+            Self::NotFound => "not_found",
+            Self::Denied => "denied",
+            Self::ReadOnly => "read_only",
+            Self::NotRead => "not_read",
+            Self::Stale => "stale",
+            Self::NoMatch => "no_match",
+            Self::Ambiguous => "ambiguous",
+            Self::TooLarge => "too_large",
+            Self::Binary => "binary",
+            Self::Declined => "declined",
+            Self::TimedOut => "timed_out",
+            Self::Cancelled => "cancelled",
+            Self::Quota => "quota",
+            Self::Internal => "internal",
+        }
+    }
+}
+
+/// Near names in an error.
+const MAX_NEAR: usize = 3;
+
+/// The failure of a call, for the model and for the log.
+#[derive(Debug)]
+pub struct ToolError {
+    kind: Kind,
+    message: String,
+    /// Lines of the server's own below the sentence.
+    below: Box<str>,
+    details: String,
+    hints: Vec<String>,
+    source: Option<Box<dyn std::error::Error + Send + Sync>>,
+}
+
+impl ToolError {
+    /// An error of `kind`; `message` is a lower-case sentence that names the value that was wrong.
+    pub fn new(kind: Kind, message: impl Into<String>) -> Self {
+        Self {
+            kind,
+            message: message.into(),
+            below: Box::default(),
+            details: String::new(),
+            hints: Vec::new(),
+            source: None,
+        }
+    }
+
+    /// An argument that cannot be used.
+    pub fn invalid(message: impl Into<String>) -> Self {
+        Self::new(Kind::InvalidInput, message)
+    }
+
+    /// The client cancelled the call; worded the same wherever it is noticed.
+    pub fn cancelled() -> Self {
+        Self::new(Kind::Cancelled, "the call was cancelled").hint("call again if it is still wanted")
+    }
+
+    /// The refusal to change a part of a file in an encoding in which new bytes would join with those next to them.
+    pub(crate) fn inseparable(path: &WorkspacePath, encoding: &str) -> Self {
+        Self::new(
+            Kind::Binary,
+            format!("{path} is in {encoding}, where a part cannot be changed without touching the rest"),
+        )
+        .hint("replace the whole file with write")
+    }
+
+    /// The time was up before anything was searched.
+    pub fn compiled_too_long(limit: Duration) -> Self {
+        let sentence =
+            format!("the time limit of {limit:.0?} was reached while the pattern was compiled; nothing was searched");
+        Self::new(Kind::TimedOut, sentence)
+            .hint("use a simpler pattern: smaller repetition counts, fewer alternatives, or literal=true")
+    }
+
+    /// An attempt that must not block would have to. Nobody reads this: the call is planned again where it may.
+    pub fn would_block() -> Self {
+        Self::new(Kind::Internal, "this attempt would have to wait")
+    }
+
+    /// The file at `path` is no longer what a person was shown a change of.
+    pub fn changed_while_asked(path: impl fmt::Display) -> Self {
+        Self::new(Kind::Stale, format!("{path} changed while a person was asked about this change, so it was not made"))
+            .hint("read it again, then repeat the call on what is there now; the user is asked again")
+    }
+
+    /// The file at `path` would grow beyond the limit for one file.
+    pub fn would_grow(path: impl fmt::Display, size: u64, limit: u64) -> Self {
+        Self::new(Kind::TooLarge, format!("{path} would grow to {size} bytes; at most {limit} are allowed"))
+            .hint("nothing was changed; write the new text to another file")
+    }
+
+    /// The error of a call of which each file failed: that of the only one, or all below each other, of which `errors` has
+    /// the texts with their headings. `done` is the participle of what the call does.
+    pub(crate) fn of_all(mut errors: Vec<(Self, String)>, done: &str) -> Self {
+        let kind = errors.first().map_or(Kind::Internal, |(error, _)| error.kind);
+        if errors.len() == 1
+            && let Some((only, _)) = errors.pop()
+        {
+            return only;
+        }
+        let texts: Vec<&str> = errors.iter().map(|(_, text)| text.as_str()).collect();
+        Self::new(kind, format!("none of the {} files could be {done}", texts.len()))
+            .hint("correct the paths; each has its error below")
+            .details(texts.join("\n\n"))
+    }
+
+    /// Adds the next call to make.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hints.push(hint.into());
+        self
+    }
+
+    /// Adds lines between the sentence and the hints: a place in an argument.
+    #[must_use]
+    pub(crate) fn below(mut self, lines: &str) -> Self {
+        self.below = format!("\n{lines}").into();
+        self
+    }
+
+    /// Adds what follows the hints: a diff, the nearest block, a list of places.
+    #[must_use]
+    pub fn details(mut self, details: impl Into<String>) -> Self {
+        self.details = details.into();
+        self
+    }
+
+    /// Adds the cause, for the log only.
+    #[must_use]
+    pub fn source(mut self, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        self.source = Some(source.into());
+        self
+    }
+
+    /// Adds the end of the sentence.
+    #[must_use]
+    pub fn followed_by(mut self, end: &str) -> Self {
+        self.message.push_str(end);
+        self
+    }
+
+    /// Adds where in the arguments the error is.
+    #[must_use]
+    pub fn within(mut self, place: &str) -> Self {
+        self.message = format!("in {place}: {}", self.message);
+        self
+    }
+
+    /// The kind, as it is named in `_meta`.
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// The sentence without the hints.
+    pub(crate) fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// The cause, for the log.
+    pub fn cause(&self) -> Option<&(dyn std::error::Error + Send + Sync + 'static)> {
+        self.source.as_deref()
+    }
+
+    /// The text for the model. Sentences repeat arguments and names from files, so that line breaks and what could drive a
+    /// terminal are escaped in them; the content of a file is in the details, as it is.
+    pub fn text(&self) -> String {
+        let mut text = self.sentences();
+        if !self.details.is_empty() {
+            text.push_str("\n\n");
+            text.push_str(&self.details);
+        }
+        text
+    }
+
+    /// As [`Self::text`], with as many lines of the details as are within `budget`.
+    pub fn text_within(&self, budget: &AnswerBudget) -> String {
+        let whole = self.text();
+        if self.details.is_empty() || budget.fits(&whole) {
+            return whole;
+        }
+        // A fence that is cut is closed again, or what follows it would count as text of the file.
+        let end_of_fence = end_of_fence(&self.details).map(|end| format!("{end}\n")).unwrap_or_default();
+        let lines: Vec<&str> = self.details.lines().collect();
+        let rest = |left_out: usize| format!("{end_of_fence}… {left_out} more lines");
+        let mut gauge = budget.less(&rest(lines.len())).gauge();
+        let mut text = self.sentences();
+        text.push_str("\n\n");
+        for (shown, line) in lines.iter().enumerate() {
+            let end = text.len();
+            text.push_str(line);
+            text.push('\n');
+            if !gauge.fits(&text) {
+                text.truncate(end);
+                text.push_str(&rest(lines.len() - shown - usize::from(!end_of_fence.is_empty())));
+                break;
+            }
+        }
+        text
+    }
+
+    /// The sentence and the hints.
+    fn sentences(&self) -> String {
+        let hint = self.hints.first().map_or(0, |hint| hint.chars().count());
+        let mut text = elided(&sentence(&self.message), hint) + &escape_controls(&self.below);
+        if !self.hints.is_empty() {
+            text.push('\n');
+        }
+        for hint in &self.hints {
+            text.push_str("\nhint: ");
+            text.push_str(&sentence(hint));
+        }
+        text
+    }
+
+    /// The error for a path that is not there, with near names from inside the roots.
+    pub fn not_found(workspace: &Workspace, path: &WorkspacePath) -> Self {
+        Self::not_found_near(workspace, path, Vec::new())
+    }
+
+    /// As [`Self::not_found`], with other near names.
+    pub(crate) fn not_found_near(workspace: &Workspace, path: &WorkspacePath, others: Vec<WorkspacePath>) -> Self {
+        let error = Self::new(Kind::NotFound, format!("no such file or directory: {path:#}"));
+        let mut near = workspace.suggest(path);
+        for other in others {
+            if near.len() < MAX_NEAR && !near.contains(&other) {
+                near.push(other);
+            }
+        }
+        // A name in an untrusted root is its author's text, and a hint is the server's.
+        if !near.is_empty() && near.iter().any(|near| workspace.is_untrusted(near)) {
+            let names: Vec<String> = near.iter().map(|near| format!("{near:#}")).collect();
+            return error.hint("did you mean a path below?").details(fenced(workspace, &near, names.join("\n")));
+        }
+        let question = did_you_mean(near.iter().map(|near| format!("{near:#}")));
+        error.hint(question.unwrap_or_else(|| "list what is there with ls, or search by name with glob".to_owned()))
+    }
+
+    /// Turns a failed access into an error, adding suggestions where the path is missing.
+    pub fn access(workspace: &Workspace, error: AccessError) -> Self {
+        match error.kind {
+            AccessErrorKind::NotFound => Self::not_found(workspace, &error.path),
+            _ => error.into(),
+        }
+    }
+}
+
+/// A sentence in one line: no other begins with a name in it.
+fn sentence(text: &str) -> String {
+    escape_controls(text).replace('\n', "\\u{a}")
+}
+
+/// A message with room for a hint of so many characters in the first 480, where a client cuts (DeerFlow): one
+/// that repeats a path of thousands keeps its two ends. A hint is never cut, as it may hold a path to pass.
+fn elided(message: &str, hint: usize) -> String {
+    const SHOWN: usize = 480;
+    const LONGEST: usize = 320;
+    const SHORTEST: usize = 80;
+    let longest = SHOWN.saturating_sub("\n\nhint: ".len() + hint).clamp(SHORTEST, LONGEST);
+    let length = message.chars().count();
+    if length <= longest {
+        return message.to_owned();
+    }
+    let ends = (longest - 1) / 2;
+    let head: String = message.chars().take(ends).collect();
+    let tail: String = message.chars().skip(length - ends).collect();
+    format!("{head}…{tail}")
+}
+
+impl fmt::Display for ToolError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.kind.as_str(), self.message)
+    }
+}
+
+impl std::error::Error for ToolError {}
+
+impl From<PathError> for ToolError {
+    fn from(error: PathError) -> Self {
+        match &error {
+            PathError::Denied { here: Some(here), .. } => Self::new(Kind::Denied, error.to_string())
+                .hint(format!("it is in another checkout of this repository; the same file here is {here}")),
+            PathError::Denied { .. } => Self::new(Kind::Denied, error.to_string())
+                .hint("use a path relative to a workspace root; ls without a path lists the roots"),
+            PathError::TooLong { .. } => Self::invalid(error.to_string())
+                .hint("use a shorter path: what is deeper in the tree is listed, but cannot be read or changed"),
+            PathError::Invalid { .. } => {
+                Self::invalid(error.to_string()).hint("pass a path as ls, glob or grep print it")
+            }
+        }
+    }
+}
+
+impl From<QuotaError> for ToolError {
+    fn from(error: QuotaError) -> Self {
+        let option = match &error {
+            QuotaError::Files { .. } => "--max-files-created",
+            QuotaError::Bytes { .. } => "--max-bytes-written",
+            QuotaError::Root { .. } => "--max-root-size",
+        };
+        Self::new(Kind::Quota, error.to_string())
+            .hint(format!("nothing was changed; ask the user, who can raise the limit with {option}"))
+    }
+}
+
+/// The kind of an error that a limit of the system makes, and what can be done about it.
+fn limit_words(limit: Limit) -> (Kind, &'static str) {
+    match limit {
+        Limit::OpenFiles(_) | Limit::OpenFilesOfAll => (
+            Kind::Internal,
+            "call again after other calls are answered; if it fails again, ask the user, who can raise the limit",
+        ),
+        Limit::FileSize(_) => {
+            (Kind::TooLarge, "nothing was changed; write the new text to another file, or ask the user")
+        }
+        Limit::Space | Limit::DiskQuota => {
+            (Kind::Quota, "nothing was changed; ask the user, who can make room, then send it again")
+        }
+        Limit::Memory => (Kind::Internal, "ask for less at a time; if it fails again, report it to the user"),
+    }
+}
+
+impl From<AccessError> for ToolError {
+    fn from(error: AccessError) -> Self {
+        use AccessErrorKind as A;
+        let (kind, hint) = match &error.kind {
+            A::NotFound => (Kind::NotFound, "list what is there with ls, or search by name with glob"),
+            A::Denied => (Kind::Denied, "use a path that stays inside the workspace roots"),
+            A::Secret => (
+                Kind::Denied,
+                "the rules of this server deny its content; work without it, or ask the user to allow it",
+            ),
+            A::ProtectedWrite => (
+                Kind::Denied,
+                "programs execute such files, or a person protects them, so they are written only if the configuration \
+                 allows it; ask the user to make this change",
+            ),
+            A::ReadOnly => {
+                (Kind::ReadOnly, "write below a root with read-write rights; ls without a path lists the roots")
+            }
+            A::IsDirectory => (Kind::InvalidInput, "list a directory with ls"),
+            A::NotADirectory => (Kind::InvalidInput, "a file cannot contain other files; check the path with ls"),
+            A::Special(_) => (Kind::InvalidInput, "only regular files can be read or written"),
+            A::TooLarge { .. } => (Kind::TooLarge, "work with a smaller file; read and grep also take larger ones"),
+            A::TooMany { .. } => (Kind::TooLarge, "work on the directories below it one by one"),
+            A::NotStored => (Kind::NotFound, "write the content again"),
+            A::IsRoot => (Kind::Denied, "name an entry below it"),
+            A::Permission => (Kind::Denied, "the operating system refuses it; choose another file or ask the user"),
+            A::MarkedReadOnly => (
+                Kind::Denied,
+                "nothing was changed; ask the user to clear the attribute (attrib -r), or write another file",
+            ),
+            A::NotWritable => {
+                (Kind::ReadOnly, "nothing was changed; ask the user to change it or its rights, or write another file")
+            }
+            A::Mounted => (
+                Kind::ReadOnly,
+                "nothing was changed; it is neither moved, replaced nor deleted, but its content can change",
+            ),
+            A::InUse => (Kind::Stale, "nothing was changed; try again, or ask the user to close that program"),
+            A::Changed => (Kind::Stale, "another program is changing it; read it again, or only append to it"),
+            A::Exists => (Kind::Stale, "read it, then edit it or overwrite it"),
+            A::Stale => (Kind::Stale, "read it again, then repeat the change on what is there now"),
+            A::Stopped => (
+                Kind::TimedOut,
+                "nothing was changed; wait for the other changes there to end, or ask for less at a time",
+            ),
+            A::TooManyWaiting => {
+                (Kind::Stale, "nothing was changed; wait until the other calls are answered, then send it again")
+            }
+            A::Locked => (
+                Kind::TimedOut,
+                "repeat the call; if it fails again, report it to the user that a process holds a lock (flock) on that directory",
+            ),
+            A::TooManyLinks => (Kind::InvalidInput, "its links lead in a circle; use the path of the file itself"),
+            A::NameTooLong => (Kind::InvalidInput, "use a shorter name"),
+            A::MovedInPart => (Kind::Internal, "nothing is lost; ask the user to remove what is left at the old path"),
+            A::RootGone(RootGone::Replaced) => (
+                Kind::NotFound,
+                "nothing was changed; ask the user to restart the server, which then serves the directory that is \
+                 there now",
+            ),
+            A::RootGone(RootGone::NotYet | RootGone::NoDirectory) => (
+                Kind::NotFound,
+                "nothing was changed; go on without it: it can be used as soon as another program or the user makes that \
+                 directory, and no tool here can",
+            ),
+            A::RootGone(RootGone::OutsideSandbox) => (
+                Kind::NotFound,
+                "nothing was changed; ask the user to restart the server, which then serves that directory",
+            ),
+            A::RootGone(RootGone::SinceStart(_)) => (Kind::NotFound, UNUSABLE_ROOT),
+            A::RootGone(_) => (
+                Kind::NotFound,
+                "nothing was changed; ask the user to put the directory back and to restart the server",
+            ),
+            A::Limit(limit) => limit_words(*limit),
+            A::Io => (Kind::Internal, "try once more; if it fails again, report it to the user"),
+        };
+        let mut this = Self::new(kind, error.to_string()).hint(hint);
+        if let Some(source) = error.source {
+            this = this.source(source);
+        }
+        this
+    }
+}
+
+/// The hint where a directory could not be used at the start.
+pub const UNUSABLE_ROOT: &str = "ask the user to put the directory back or to permit access to it, or to name another \
+     one in this server's entry in the client's configuration, and to restart the server";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hint_is_within_what_a_client_shows() {
+        let long = "d/".repeat(2000);
+        let path = format!("{}x.rs", "d/".repeat(175));
+        for hint in ["use ls".to_owned(), "read it again, ".repeat(20), format!("did you mean {path}?")] {
+            let text = ToolError::new(Kind::NotFound, format!("no such file: {long}x.rs")).hint(&hint).text();
+            assert!(text.starts_with("no such file: d/"), "{text}");
+            let shown: String = text.chars().take(480).collect();
+            assert!(shown.ends_with(&format!("/x.rs\n\nhint: {hint}")), "{text}");
+        }
+    }
+}

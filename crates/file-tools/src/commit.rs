@@ -1,0 +1,286 @@
+//! Changes that lose nothing: what a file held is kept and written down before it is touched.
+//!
+//! Where it cannot be kept, a replacement goes on and says so; a removal is refused, as nothing of the
+//! file would be left. A committed change is noted for the audit, and reported to those who follow the changes.
+
+use std::{io, sync::Arc};
+
+use confined_fs::{
+    AccessError, AccessErrorKind, Durable, EntryState, FileKind, FileState, NewDirectory, Node, Purpose, Revision,
+    Tree, TreePosition, WorkspacePath, WritablePath,
+};
+
+use crate::{
+    audit::RecordedContent,
+    session::{
+        ChangeKind, CommittedChange, EntryKind,
+        history::{Effect, FormerEntry, JournalRecord, Kept, PendingChange, UndoableChange},
+    },
+};
+
+use super::{CallContext, Kind, ToolError};
+
+pub(super) use crate::session::history::Undoable;
+
+mod file;
+mod files;
+mod tree;
+
+pub(super) use file::{Rewrite, commit_file, rewrite};
+pub(super) use files::{ChangeStep, CommittedFiles, NewState, commit_files, none_changed};
+pub(super) use tree::{check_capacity, create_tree, move_tree, not_deleted, remove};
+
+// What is there before something else takes its place.
+
+/// The part of an entry that changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ChangedPart {
+    /// The content of a file.
+    Content,
+    /// The entry itself, of which a link is one.
+    Entry,
+}
+
+/// The right to change a path, also where it is in a directory that comes in the place of a file.
+pub(super) fn writable(cx: &CallContext, path: &WorkspacePath, part: ChangedPart) -> Result<WritablePath, AccessError> {
+    let target = match part {
+        ChangedPart::Content => cx.workspace.writable(path),
+        ChangedPart::Entry => cx.workspace.writable_entry(path),
+    };
+    match target {
+        Err(error) if error.kind == AccessErrorKind::NotADirectory => cx.workspace.writable_in_place_of_file(path),
+        target => target,
+    }
+}
+
+/// The state of an entry now, a link being a link; `None` where nothing is, and for a special file.
+pub(super) fn state_now(cx: &CallContext, entry: &WritablePath) -> Result<Option<EntryState>, ToolError> {
+    let path = entry.path();
+    let Some(stat) = cx.workspace.entry_stat(entry)? else { return Ok(None) };
+    Ok(match stat.kind {
+        FileKind::File => {
+            let mut file = cx.workspace.open_file(path)?;
+            let revision = Revision::of_reader(&mut file).map_err(|error| read_failed(path, error))?;
+            Some(EntryState::File(FileState { revision, mode: path.mode_when_recreated(&stat, None) }))
+        }
+        FileKind::Directory => Some(EntryState::Directory { mode: path.mode_when_recreated(&stat, None) }),
+        // Only a listing reads the target of a link.
+        FileKind::Symlink => cx.workspace.tree(entry, Purpose::Remove)?.node().state(path, path, None),
+        FileKind::Other => None,
+    })
+}
+
+/// Most contents that are synced one by one; more are synced together (syncfs), with all that the file system has to
+/// write.
+const SYNCED_ONE_BY_ONE: usize = 16;
+
+/// When each of so many kept contents has to be on the disk.
+fn durable(contents: usize) -> Durable {
+    if contents > SYNCED_ONE_BY_ONE { Durable::Soon } else { Durable::Now }
+}
+
+/// The sentence for what is something else now.
+pub(super) fn changed(path: &WorkspacePath) -> ToolError {
+    ToolError::new(Kind::Stale, format!("{path} has changed during the call, and nothing was done"))
+        .hint("look at what is there now, then repeat the call")
+}
+
+fn read_failed(path: &WorkspacePath, error: io::Error) -> ToolError {
+    AccessError::from_io(error, path).into()
+}
+
+// What the answer of a change says about the history, where all is not well.
+
+/// The note on a former content; `None` when it is kept as it should be.
+fn note_of(kept: &Kept) -> Option<String> {
+    match kept {
+        Kept::OnDisk | Kept::InMemory(None) => None,
+        Kept::InMemory(Some(why)) => {
+            Some(format!("the earlier content is kept only until the server ends, because {why}"))
+        }
+        Kept::Nowhere(why) => Some(format!("the earlier content could not be kept, because {why}")),
+    }
+}
+
+/// The note on the other names of what was replaced, which are those of the former file.
+pub(super) fn other_names(of: &str, count: u64) -> Option<String> {
+    match count {
+        0 => None,
+        1 => Some(format!("1 other name of {of} keeps the old content")),
+        count => Some(format!("{count} other names of {of} keep the old content")),
+    }
+}
+
+/// Writes records down. A journal that cannot be written is worth a note, not a failure.
+pub(super) fn begin(cx: &CallContext, records: Vec<JournalRecord>) -> (PendingChange, Option<String>) {
+    let history = &cx.session.history;
+    match history.begin(records, cx.by.as_ref()) {
+        Ok(pending) => (pending, None),
+        Err(error) => {
+            let why = format!("the history could not be written: {}", error.kind());
+            (history.unrecorded(cx.by.as_ref()), Some(format!("this change is not in the history, because {why}")))
+        }
+    }
+}
+
+/// Makes a change of a whole entry: `records` are in the journal before `act`, and void if that fails; what it `did` is
+/// recorded and on the list when this returns. Under the locks that `act` needs.
+pub(super) fn journaled<T>(
+    cx: &CallContext,
+    (tool, undoable): (&'static str, Undoable),
+    records: Vec<JournalRecord>,
+    act: impl FnOnce() -> Result<T, AccessError>,
+    did: impl FnOnce(&T) -> Option<(Effect, Vec<NewDirectory>)>,
+) -> Result<(T, Option<String>), AccessError> {
+    let (pending, note) = begin(cx, records);
+    // The journal is only appended to: a change that failed is marked, not taken out.
+    let done = act().inspect_err(|_| cx.session.history.void(&pending))?;
+    if let Some((effect, made)) = did(&done) {
+        cx.session.history.made(&pending, UndoableChange { tool, effect, made }, undoable);
+    }
+    Ok((done, note))
+}
+
+/// Bytes of moved files that are read for their revisions; a move itself reads nothing.
+const READ: u64 = 64 << 20;
+
+/// A file held `before` and holds `after`, in the directories `made` for it.
+pub(crate) fn record_written(
+    cx: &CallContext,
+    tool: &'static str,
+    path: &WorkspacePath,
+    before: Option<Revision>,
+    after: Revision,
+    made: &[NewDirectory],
+) {
+    if let Some(log) = &cx.changes {
+        log.file(path, before, Some(after));
+    }
+    let kind = if before.is_some() { ChangeKind::Written } else { ChangeKind::Created };
+    report(cx, tool, made_directories(made).chain([change(kind, EntryKind::File, path, Some(after))]));
+}
+
+pub(crate) fn record_directories(cx: &CallContext, tool: &'static str, made: &[NewDirectory]) {
+    if let Some(log) = &cx.changes {
+        for directory in made {
+            log.other(directory.path(), "directory");
+        }
+    }
+    report(cx, tool, made_directories(made));
+}
+
+/// The innermost `removed` of the directories that a change had made were removed again.
+pub(crate) fn record_unmade(cx: &CallContext, tool: &'static str, made: &[NewDirectory], removed: usize) {
+    let gone = made.iter().rev().take(removed);
+    report(cx, tool, gone.map(|one| change(ChangeKind::Deleted, EntryKind::Directory, one.path(), None)));
+}
+
+/// A tree was moved to `to`, where a file with the content `over` was, below the directories `made` for it.
+pub(crate) fn record_moved(
+    cx: &CallContext,
+    tool: &'static str,
+    tree: &Tree,
+    to: &WorkspacePath,
+    over: Option<Revision>,
+    made: &[NewDirectory],
+) {
+    // A move reads nothing; its contents are read only for who asks for their revisions.
+    if !cx.session.changes.is_followed() && cx.changes.is_none() {
+        return;
+    }
+    let mut left = READ;
+    let mut read = |path: &WorkspacePath, size: u64| {
+        left = left.checked_sub(size)?;
+        cx.workspace.open_file(path).ok().and_then(|mut file| Revision::of_reader(&mut file).ok())
+    };
+    let content = match tree.node() {
+        Node::File(stat) => read(to, stat.size),
+        _ => None,
+    };
+    let moved = change(ChangeKind::Moved, entry_kind(tree.node()), to, content);
+    report(cx, tool, made_directories(made).chain([CommittedChange { from: Some(tree.top().clone()), ..moved }]));
+    let Some(log) = &cx.changes else { return };
+    for ((old, entry), (new, _)) in tree.paths().zip(tree.paths_at(to)) {
+        match &entry.node {
+            Node::File(stat) => {
+                let content = match content {
+                    Some(content) => Some(content),
+                    None if log.is_full() => None,
+                    None => read(&new, stat.size),
+                };
+                let content = content.map_or(RecordedContent::Unknown, RecordedContent::Content);
+                log.file(&old, content, None);
+                log.file(&new, over, content);
+            }
+            node => {
+                let what = if matches!(node, Node::Directory(_)) { "directory" } else { "link" };
+                log.other(&old, what);
+                log.other(&new, what);
+            }
+        }
+    }
+}
+
+/// Whether the entries of a change are gone or there after it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum EntriesAre {
+    Gone,
+    There,
+}
+
+/// Entries at `top` were removed, or made below the directories `made` for them.
+pub(crate) fn record_entries(
+    cx: &CallContext,
+    tool: &'static str,
+    are: EntriesAre,
+    top: &WorkspacePath,
+    entries: &[FormerEntry],
+    made: &[NewDirectory],
+) {
+    if let Some(first) = entries.first() {
+        let (entry, revision) = match &first.node {
+            EntryState::File(file) => (EntryKind::File, Some(file.revision)),
+            EntryState::Directory { .. } => (EntryKind::Directory, None),
+            EntryState::Link(_) => (EntryKind::Link, None),
+        };
+        let change = match are {
+            EntriesAre::Gone => change(ChangeKind::Deleted, entry, top, None),
+            EntriesAre::There => change(ChangeKind::Created, entry, top, revision),
+        };
+        report(cx, tool, made_directories(made).chain([change]));
+    }
+    let Some(log) = &cx.changes else { return };
+    for (path, entry) in TreePosition::paths_at(top, entries.iter().map(|entry| &entry.position)).zip(entries) {
+        match &entry.node {
+            EntryState::File(file) if are == EntriesAre::Gone => log.file(&path, Some(file.revision), None),
+            EntryState::File(file) => log.file(&path, None, Some(file.revision)),
+            EntryState::Directory { .. } => log.other(&path, "directory"),
+            EntryState::Link(_) => log.other(&path, "link"),
+        }
+    }
+}
+
+fn entry_kind(node: &Node) -> EntryKind {
+    match node {
+        Node::Directory(_) => EntryKind::Directory,
+        Node::Link(_) => EntryKind::Link,
+        _ => EntryKind::File,
+    }
+}
+
+fn made_directories(made: &[NewDirectory]) -> impl Iterator<Item = CommittedChange> {
+    made.iter().map(|one| change(ChangeKind::Created, EntryKind::Directory, one.path(), None))
+}
+
+fn change(kind: ChangeKind, entry: EntryKind, path: &WorkspacePath, revision: Option<Revision>) -> CommittedChange {
+    // Whose it is, `report` knows.
+    let (tool, by, session) = ("", None, Arc::default());
+    CommittedChange { tool, kind, entry, path: path.clone(), from: None, revision, by, session }
+}
+
+/// Reports the changes of one step, in their order.
+fn report(cx: &CallContext, tool: &'static str, changes: impl Iterator<Item = CommittedChange>) {
+    let session = cx.session.history.session();
+    let whose = |change| CommittedChange { tool, by: cx.by.clone(), session: Arc::clone(session), ..change };
+    cx.session.changes.report(&changes.map(whose).collect::<Vec<_>>());
+}

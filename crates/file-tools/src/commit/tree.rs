@@ -1,0 +1,186 @@
+//! Making, moving and removing a file or a directory with all in it; every content that goes is kept first.
+
+use std::{io, sync::Arc};
+
+use confined_fs::{
+    AccessError, Approval, CreatedTree, Durable, EntryState, MovedTree, NewNode, Node, Purpose, RemoveError, Revision,
+    Tree, TreeGuard, TreePosition, WorkspacePath, WritablePath,
+};
+
+use crate::session::history::{Effect, FormerEntry, JournalRecord, Kept, Undoable, UndoableChange};
+
+use super::{
+    super::{CallContext, Kind, ToolError, read_before_write},
+    EntriesAre, changed, durable, journaled, read_failed, record_entries, record_moved,
+};
+
+/// Makes a tree at `entry` with `create`; its undo removes it. `entries` reports what was made, and says what it is.
+/// Returns a note for the answer, too.
+pub(crate) fn create_tree(
+    cx: &CallContext,
+    by: (&'static str, Undoable),
+    entry: &WritablePath,
+    create: impl FnOnce() -> Result<CreatedTree, AccessError>,
+    entries: impl FnOnce(&CreatedTree) -> Arc<Vec<FormerEntry>>,
+) -> Result<(CreatedTree, Option<String>), AccessError> {
+    journaled(cx, by, vec![JournalRecord::new(by.0, entry.path())], create, |created| {
+        let entries = entries(created);
+        // Without a mark nobody could say later whether it is still what was made.
+        let mark = cx.workspace.tree(entry, Purpose::Remove).ok()?.content_mark();
+        Some((Effect::Copied { to: entry.path().clone(), mark, entries }, created.made.clone()))
+    })
+}
+
+/// Moves a tree with this [`Tree::content_mark`] to where nothing is; its undo moves it back. Returns a note for the
+/// answer, too.
+pub(crate) fn move_tree(
+    cx: &CallContext,
+    by: (&'static str, Undoable),
+    guard: &TreeGuard,
+    (from, tree, to): (&WritablePath, &Tree, &WritablePath),
+    mark: Revision,
+    approval: Approval,
+) -> Result<(MovedTree, Option<String>), AccessError> {
+    let record = JournalRecord::new(by.0, from.path()).moved(tree.node(), mark, to.path());
+    let act = || guard.move_tree(from, tree, to, approval);
+    journaled(cx, by, vec![record], act, |MovedTree { copied, made }| {
+        record_moved(cx, by.0, tree, to.path(), None, made);
+        read_before_write::carry_seen(cx, tree, to.path());
+        // Other files by now, so another mark.
+        let mark = if *copied { content_mark(cx, to, from) } else { Some(mark) };
+        let (from, to) = (from.path().clone(), to.path().clone());
+        mark.is_some().then(|| (Effect::Moved { from, to, mark, replaced: None }, made.clone()))
+    })
+}
+
+/// The mark of what was copied from `from` to `to`.
+pub(super) fn content_mark(cx: &CallContext, to: &WritablePath, from: &WritablePath) -> Option<Revision> {
+    cx.workspace.tree(to, Purpose::Move(from)).map(|tree| tree.content_mark()).ok()
+}
+
+pub(crate) fn not_deleted(shown: &WorkspacePath, path: &WorkspacePath, why: &str) -> ToolError {
+    ToolError::new(Kind::TooLarge, format!("{shown} was not deleted: {path} could not be brought back, as {why}"))
+        .hint("delete less at a time, or ask the user to delete it")
+}
+
+/// Refuses to keep so many bytes: that would drive out what earlier changes need, and be refused in the end.
+pub(crate) fn check_capacity(cx: &CallContext, shown: &WorkspacePath, bytes: u64) -> Result<(), ToolError> {
+    let most = cx.session.history.capacity();
+    if bytes <= most {
+        return Ok(());
+    }
+    Err(not_deleted(shown, shown, &format!("{bytes} bytes are more than the history may take at once ({most})")))
+}
+
+/// Removes a tree whose every content has been kept; whether it can be brought back after the server has ended.
+///
+/// # Errors
+/// When a content cannot be kept, with nothing removed; `stale` when something in it has changed.
+pub(crate) fn remove(
+    cx: &CallContext,
+    guard: &TreeGuard,
+    target: &WritablePath,
+    tree: &Tree,
+    (tool, undoable): (&'static str, Undoable),
+    approval: Approval,
+) -> Result<bool, ToolError> {
+    let history = &cx.session.history;
+    let shown = target.asked();
+    let refuse = |path: &WorkspacePath, why: &str| not_deleted(shown, path, why);
+    // Before anything is kept.
+    check_capacity(cx, shown, tree.bytes())?;
+    let (mut former, mut revisions) = (Vec::new(), Vec::new());
+    let mut is_durable = true;
+    let durable_when = durable(tree.files());
+    for (path, entry) in tree.paths() {
+        cx.check()?;
+        let revision = match &entry.node {
+            Node::File(_) => {
+                let (revision, kept) = keep_file(cx, &path, durable_when)?;
+                if let Kept::Nowhere(why) = &kept {
+                    return Err(refuse(&path, why));
+                }
+                is_durable &= kept == Kept::OnDisk;
+                revision
+            }
+            _ => None,
+        };
+        let node =
+            entry.node.state(&path, tree.top(), revision).ok_or_else(|| refuse(&path, "it is a special file"))?;
+        former.push(FormerEntry { position: entry.position.clone(), node });
+        revisions.push(revision);
+    }
+    // The contents have to be on the disk before their files are removed.
+    let settled = if durable_when == Durable::Soon { history.settle() } else { Ok(()) };
+    // One at a time: each holds a path, and a deep tree has long ones.
+    let records = tree.paths().zip(&former).map(|((path, _), one)| JournalRecord::new(tool, &path).before(&one.node));
+    let pending = settled
+        .and_then(|()| history.begin(records, cx.by.as_ref()))
+        .map_err(|error| refuse(shown, &format!("the history could not be written: {}", error.kind())).source(error))?;
+    let entries = Arc::new(former);
+    let [first, second] = approval.for_two_steps();
+    let left = match guard.remove(target, tree, &revisions, first) {
+        Ok(()) => None,
+        Err(RemoveError { error, in_part, gone_from }) => {
+            // What is gone is made again from the history, so that the call has failed as a whole.
+            let is_whole =
+                || guard.complete(target, &mut missing(cx, target.path(), &entries, gone_from), second).is_ok();
+            if !in_part || is_whole() {
+                history.void(&pending);
+                return Err(error.into());
+            }
+            Some(error)
+        }
+    };
+    record_entries(cx, tool, EntriesAre::Gone, tree.top(), &entries, &[]);
+    let effect = Effect::Removed { path: target.path().clone(), entries };
+    // What is gone must be found again, by whoever looks for it.
+    let undoable = if left.is_some() { Undoable::Yes } else { undoable };
+    history.made(&pending, UndoableChange { tool, effect, made: Vec::new() }, undoable);
+    let Some(error) = left else { return Ok(is_durable) };
+    let sentence = format!("{shown} was deleted only in part: {error}");
+    Err(ToolError::new(ToolError::from(error).kind(), sentence)
+        .hint(format!("ask the user to move what is left of {shown} away; undo then brings back all of it")))
+}
+
+/// Keeps a file as it is now; its revision is `None` only where its content is kept nowhere.
+fn keep_file(cx: &CallContext, path: &WorkspacePath, durable: Durable) -> Result<(Option<Revision>, Kept), ToolError> {
+    let mut open = cx.workspace.open_file(path)?;
+    let size = open.stat().size;
+    let kept = cx.session.history.keep(&mut open, size, None, durable).map_err(|error| read_failed(path, error))?;
+    // A file that changed while it was read may have had this content at no time.
+    let is_same = open.restat().is_ok_and(|now| now.same_file_state(open.stat()));
+    if is_same { Ok(kept) } else { Err(changed(path)) }
+}
+
+/// The missing entries of a tree that was removed only from the entry with the number `gone_from` on.
+fn missing(
+    cx: &CallContext,
+    path: &WorkspacePath,
+    entries: &[FormerEntry],
+    gone_from: usize,
+) -> impl Iterator<Item = Result<(TreePosition, NewNode), AccessError>> {
+    entries.iter().enumerate().filter_map(move |(index, entry)| {
+        let is_there = index < gone_from;
+        match &entry.node {
+            EntryState::Directory { .. } if is_there => Some(Ok((entry.position.clone(), NewNode::ExistingDirectory))),
+            _ if is_there => None,
+            _ => Some(entry.part(cx, path)),
+        }
+    })
+}
+
+impl FormerEntry {
+    /// As a part to be made again below `top`, with its content from the history.
+    pub(crate) fn part(&self, cx: &CallContext, top: &WorkspacePath) -> Result<(TreePosition, NewNode), AccessError> {
+        let part = match &self.node {
+            EntryState::Directory { mode } => NewNode::Directory { mode: *mode },
+            EntryState::Link(says) => NewNode::Link(says.clone()),
+            EntryState::File(former) => {
+                let bytes = cx.session.history.content(former.revision).ok_or_else(|| top.not_stored())?;
+                NewNode::File { mode: former.mode, content: Box::new(io::Cursor::new(bytes)) }
+            }
+        };
+        Ok((self.position.clone(), part))
+    }
+}

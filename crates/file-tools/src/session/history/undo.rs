@@ -1,0 +1,367 @@
+//! The changes of this session that can be undone, newest last, within a bound; and the states that have names.
+//!
+//! An undo takes nothing off the list: it marks the change as reverted, and is a change of its own. So the list leads back
+//! to every earlier state.
+//!
+//! ```text
+//! number     7        8        9          10         11          12
+//! change   write    move     edit       edit     undo of 10   undo of 9
+//! counts    yes      yes    reverted   reverted      no          no
+//!                     ▲                                           ▲
+//!                     the next plain undo reverts it              to=redo reverts it, as change 13, which counts
+//!
+//! checkpoint before-move = 8, the state just before that change: to=before-move reverts 12, 11, 10, 9 and 8 on a
+//! virtual tree, and makes the difference as one change, which counts
+//! ```
+
+use std::{
+    collections::{BTreeMap, BTreeSet, VecDeque},
+    fmt,
+    str::FromStr,
+    sync::Arc,
+};
+
+use confined_fs::{EntryState, FileState, NewDirectory, Revision, TreePosition, WorkspacePath};
+
+const CHANGES: usize = 500;
+/// Entries of deleted trees remembered in all.
+const ENTRIES: usize = 60_000;
+
+/// Whether a change goes on the list of what can be undone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Undoable {
+    /// A plain undo takes it back.
+    Yes,
+    /// It does not: a person made it at the command line, or what it replaced is kept nowhere.
+    No,
+    /// As what took another change back.
+    AsUndo,
+}
+
+/// One change, as it would have to be reverted.
+#[derive(Clone, Debug)]
+pub struct UndoableChange {
+    /// The tool that made it.
+    pub tool: &'static str,
+    /// The entries that it changed, and what they were.
+    pub effect: Effect,
+    /// The directories that it made above what it put somewhere, the outermost first.
+    pub made: Vec<NewDirectory>,
+}
+
+/// The effect of a change. Paths are real ones.
+#[derive(Clone, Debug)]
+pub enum Effect {
+    /// Created a file or replaced its content.
+    Wrote {
+        /// The file, links followed.
+        path: WorkspacePath,
+        /// The former file; none for a new one.
+        before: Option<FileState>,
+        /// The revision of the new content.
+        after: Revision,
+        /// The bytes that alone it has put into the file.
+        appended: Option<AppendedPart>,
+    },
+    /// Deleted an entry with everything below it.
+    Removed {
+        /// The entry itself, of which a link is one.
+        path: WorkspacePath,
+        /// All former entries, each directory before what it held.
+        entries: Arc<Vec<FormerEntry>>,
+    },
+    /// Moved an entry with everything below it.
+    Moved {
+        /// The path that is free since, unless something replaces it.
+        from: WorkspacePath,
+        /// The path that it has now.
+        to: WorkspacePath,
+        /// The mark of its state just after, where that is known.
+        mark: Option<Revision>,
+        /// The file that it replaced.
+        replaced: Option<FileState>,
+    },
+    /// Made a copy of an entry.
+    Copied {
+        /// The top of the copy.
+        to: WorkspacePath,
+        /// The mark of its state just after.
+        mark: Revision,
+        /// All entries of the copy, each directory before what it held.
+        entries: Arc<Vec<FormerEntry>>,
+    },
+    /// Made directories, the outermost first.
+    Made {
+        /// All that were missing.
+        directories: Vec<NewDirectory>,
+    },
+    /// All of these, in one change of several files. Each path is in one of them at most.
+    Several(Vec<Effect>),
+}
+
+/// The bytes that an append has put into a file: others may have appended since.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AppendedPart {
+    /// Where they began.
+    pub at: u64,
+    /// The revision of these bytes, which are kept as a content.
+    pub tail: Revision,
+}
+
+/// One entry of what was deleted.
+#[derive(Clone, Debug)]
+pub struct FormerEntry {
+    /// Its position in what was deleted.
+    pub position: TreePosition,
+    /// What it was, with the content of a file.
+    pub node: EntryState,
+}
+
+impl FormerEntry {
+    /// The one entry of what is no directory, or of an empty one.
+    pub fn top(node: EntryState) -> Self {
+        Self { position: TreePosition::top(), node }
+    }
+}
+
+impl Effect {
+    /// The paths that name this change: it is the last change "to" each of them.
+    pub fn names(&self) -> Vec<&WorkspacePath> {
+        match self {
+            Self::Wrote { path, .. } | Self::Removed { path, .. } | Self::Copied { to: path, .. } => vec![path],
+            Self::Moved { from, to, .. } => vec![from, to],
+            Self::Made { directories } => directories.iter().map(NewDirectory::path).collect(),
+            Self::Several(effects) => effects.iter().flat_map(Self::names).collect(),
+        }
+    }
+
+    fn entries(&self) -> usize {
+        match self {
+            Self::Removed { entries, .. } | Self::Copied { entries, .. } => entries.len(),
+            Self::Several(effects) => effects.iter().map(Self::entries).sum(),
+            _ => 1,
+        }
+    }
+}
+
+/// One change of the list.
+#[derive(Clone, Debug)]
+struct Listed {
+    number: u64,
+    change: UndoableChange,
+    /// Who made it, as far as that is known.
+    by: Option<Arc<str>>,
+    /// Whether a plain `undo` made it.
+    is_undo: bool,
+    /// Whether a later one has taken it back.
+    is_taken_back: bool,
+}
+
+/// The number of a change, what it did, and who made it, as far as that is known.
+pub type MadeChange = (u64, UndoableChange, Option<Arc<str>>);
+
+impl Listed {
+    fn made(&self) -> MadeChange {
+        (self.number, self.change.clone(), self.by.clone())
+    }
+}
+
+/// The bounded list of changes. A change that was taken back stays on it, and so does what took it back: together
+/// they lead to every earlier state.
+#[derive(Debug, Default)]
+pub struct UndoList {
+    changes: VecDeque<Listed>,
+    /// The paths of changes that were dropped for the bounds, each with the number of the newest of them.
+    dropped: BTreeMap<WorkspacePath, u64>,
+    /// The states that have names.
+    pub checkpoints: Checkpoints,
+}
+
+impl UndoList {
+    pub(super) fn push(&mut self, number: u64, change: UndoableChange, by: Option<Arc<str>>, is_undo: bool) {
+        let listed = Listed { number, change, by, is_undo, is_taken_back: false };
+        // Numbers are given while the locks are held, so they give the order even where two calls
+        // come here the other way round.
+        let at = self.changes.partition_point(|other| other.number < listed.number);
+        self.changes.insert(at, listed);
+        let mut entries: usize = self.changes.iter().map(|listed| listed.change.effect.entries()).sum();
+        // However many entries it has, the newest change can be undone.
+        while self.changes.len() > CHANGES || (entries > ENTRIES && self.changes.len() > 1) {
+            let Some(oldest) = self.changes.pop_front() else { break };
+            entries -= oldest.change.effect.entries();
+            let names = oldest.change.effect.names().into_iter().cloned();
+            // By path alone, so that a return to before it says what it cannot bring back.
+            self.dropped.extend(names.map(|path| (path, oldest.number)));
+        }
+    }
+
+    /// The last change that counts, by a caller for whom `is_caller` is true, to `path` or below it: neither taken back nor
+    /// itself a plain undo.
+    pub fn last(
+        &self,
+        path: Option<&WorkspacePath>,
+        is_caller: impl Fn(Option<&Arc<str>>) -> bool,
+    ) -> Option<MadeChange> {
+        let is_meant =
+            |path: &WorkspacePath, change: &UndoableChange| change.effect.names().iter().any(|name| name.is_in(path));
+        let found = |change: &UndoableChange| path.is_none_or(|path| is_meant(path, change));
+        let counts = |listed: &&Listed| !listed.is_taken_back && !listed.is_undo && is_caller(listed.by.as_ref());
+        self.changes.iter().rev().find(|listed| counts(listed) && found(&listed.change)).map(Listed::made)
+    }
+
+    /// The last plain undo by that caller that was not taken back itself.
+    pub fn last_undo(&self, by: Option<&Arc<str>>) -> Option<MadeChange> {
+        let counts = |listed: &&Listed| !listed.is_taken_back && listed.is_undo && listed.by.as_ref() == by;
+        self.changes.iter().rev().find(counts).map(Listed::made)
+    }
+
+    /// The changes from the one with this number on, the oldest first, and what those changed that were dropped.
+    pub fn since(&self, number: u64) -> (Vec<MadeChange>, Vec<WorkspacePath>) {
+        let from = self.changes.partition_point(|listed| listed.number < number);
+        let since = self.changes.range(from..).map(Listed::made);
+        let lost = self.dropped.iter().filter(|(_, dropped)| **dropped >= number);
+        (since.collect(), lost.map(|(path, _)| path.clone()).collect())
+    }
+
+    /// The paths of changes that can be undone.
+    pub fn paths(&self, is_meant: impl Fn(&WorkspacePath) -> bool) -> BTreeSet<WorkspacePath> {
+        let counting = self.changes.iter().filter(|listed| !listed.is_taken_back && !listed.is_undo);
+        let names = counting.flat_map(|listed| listed.change.effect.names());
+        names.filter(|path| is_meant(path)).cloned().collect()
+    }
+
+    /// An entry that was deleted at `path` was brought back, with all in it: its directories have other identities by now.
+    pub fn brought_back(&mut self, path: &WorkspacePath) {
+        // Where it was before it was moved as well: the undo of the move puts it there.
+        let mut places = vec![path.clone()];
+        for UndoableChange { effect, made, .. } in self.changes.iter_mut().rev().map(|listed| &mut listed.change) {
+            if let Effect::Moved { from, to, .. } = effect
+                && places.iter().any(|place| place.is_in(to) || to.is_in(place))
+            {
+                places.push(from.clone());
+            }
+            let directories = if let Effect::Made { directories } = effect { directories } else { made };
+            let is_back = |one: &&mut NewDirectory| places.iter().any(|place| one.path().is_in(place));
+            directories.iter_mut().filter(is_back).for_each(NewDirectory::forget_identity);
+        }
+    }
+
+    /// The change with this number was taken back.
+    pub(super) fn take_back(&mut self, number: u64) {
+        let found = self.changes.iter_mut().find(|listed| listed.number == number);
+        if let Some(listed) = found {
+            listed.is_taken_back = true;
+        }
+    }
+}
+
+// Named states: which change of this session was the first after each.
+
+/// Checkpoints remembered; the oldest goes first.
+const REMEMBERED: usize = 200;
+/// Characters of the longest name.
+const LONGEST: usize = 64;
+/// Names that `undo` takes for something else.
+const RESERVED: &[&str] = &["session", "redo"];
+
+/// The name of a checkpoint: a short line of visible characters.
+///
+/// # Examples
+/// ```
+/// use file_tools::session::history::CheckpointName;
+///
+/// assert_eq!(" before the rename ".parse::<CheckpointName>().unwrap().as_str(), "before the rename");
+/// assert!("session".parse::<CheckpointName>().is_err());
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CheckpointName(String);
+
+impl CheckpointName {
+    /// The name as it was given.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for CheckpointName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl FromStr for CheckpointName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let name = text.trim();
+        if name.is_empty() {
+            return Err("the name of a checkpoint is empty".to_owned());
+        }
+        if name.chars().count() > LONGEST {
+            return Err(format!("the name of a checkpoint has more than {LONGEST} characters"));
+        }
+        // A person types it, and a model repeats it from an answer.
+        if name.chars().any(char::is_control) || text_file::hidden::in_line(name).next().is_some() {
+            return Err(format!("the name of a checkpoint holds characters that are not visible: {name:?}"));
+        }
+        if RESERVED.iter().any(|reserved| name.eq_ignore_ascii_case(reserved)) {
+            return Err(format!("{name:?} cannot be the name of a checkpoint: undo takes it for something else"));
+        }
+        Ok(Self(name.to_owned()))
+    }
+}
+
+/// The checkpoints of this session, the newest last.
+#[derive(Debug, Default)]
+pub struct Checkpoints(Vec<(CheckpointName, u64)>);
+
+impl Checkpoints {
+    /// The state just before the change with the number `first` has this name from now on. Whether it was that of
+    /// another state.
+    pub(super) fn set(&mut self, name: CheckpointName, first: u64) -> bool {
+        let before = self.0.len();
+        self.0.retain(|(other, _)| *other != name);
+        let is_moved = self.0.len() < before;
+        self.0.push((name, first));
+        if self.0.len() > REMEMBERED {
+            self.0.remove(0);
+        }
+        is_moved
+    }
+
+    /// The first change after it.
+    pub fn get(&self, name: &str) -> Option<u64> {
+        self.0.iter().find(|(other, _)| other.as_str() == name).map(|(_, first)| *first)
+    }
+
+    /// The names, the newest first.
+    pub fn names(&self) -> Vec<String> {
+        self.0.iter().rev().map(|(name, _)| name.to_string()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_a_person_could_not_read_or_type_are_refused() {
+        let long = "x".repeat(LONGEST + 1);
+        for name in ["", "  ", "a\nb", "a\u{1b}[2J", "a\u{202e}b", "session", "Session", "redo", &long] {
+            assert!(name.parse::<CheckpointName>().is_err(), "{name:?}");
+        }
+        for name in ["a", "../../etc/passwd", "before änderung", &long[1..]] {
+            assert_eq!(name.parse::<CheckpointName>().unwrap().as_str(), name);
+        }
+    }
+
+    #[test]
+    fn same_name_again_moves_the_checkpoint() {
+        let mut checkpoints = Checkpoints::default();
+        assert!(!checkpoints.set("a".parse().unwrap(), 3));
+        assert!(!checkpoints.set("b".parse().unwrap(), 4));
+        assert!(checkpoints.set("a".parse().unwrap(), 9));
+        assert_eq!((checkpoints.get("a"), checkpoints.get("c")), (Some(9), None));
+        assert_eq!(checkpoints.names(), ["a", "b"]);
+    }
+}

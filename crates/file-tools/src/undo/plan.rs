@@ -1,0 +1,411 @@
+//! What leads from now to an earlier state: the steps on the disk, as text, as a diff, and what they cost.
+
+use std::{collections::BTreeMap, fmt::Write as _};
+
+use confined_fs::{Approval, Base, EntryState, FileKind, FileState, Revision, WorkspacePath};
+use schemars::JsonSchema;
+use serde::Serialize;
+use source_outline::problems::Problem;
+
+use super::{
+    super::{
+        Answer, CallContext, Change, Fingerprint, Kind, Plan, Preview, ToolError,
+        answer::{count, noted},
+        commit::{self, ChangeStep, ChangedPart, NewState, Undoable},
+        fence::fenced,
+        shown_diff::{self, ShownDiff},
+    },
+    planner::{SkippedPath, UndoPlanner, skipped_headline},
+    since::ChangesSince,
+    virtual_tree::{DiskOfCall, TreeChange},
+};
+use crate::session::{Cost, RootBytes};
+
+/// Bytes of former contents that one call brings back.
+const MOST_BYTES: u64 = 256 << 20;
+/// Bytes of contents that are compared for the diff.
+const MAX_DIFFED: usize = 8 << 20;
+
+/// From which state to which other a diff is.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum DiffDirection {
+    /// From now to the earlier state.
+    #[default]
+    Back,
+    /// From the earlier state to now.
+    Forward,
+}
+
+/// The plan from now to an earlier state.
+#[derive(Default)]
+pub(crate) struct UndoPlan {
+    pub(crate) changes: Vec<ChangeStep>,
+    /// For each change a line such as `restore src/a.rs`.
+    pub(crate) lines: Vec<String>,
+    /// The paths of the changes as they are printed now or then.
+    pub(crate) paths: Vec<WorkspacePath>,
+    /// The diffs of all files, one after the other.
+    pub(crate) diff: String,
+    pub(crate) cost: Cost,
+    pub(crate) skipped: Vec<SkippedPath>,
+    /// Whether an existing entry is replaced or removed.
+    pub(crate) is_destructive: bool,
+    /// Everything that an approval is bound to, as text.
+    effect: String,
+    direction: DiffDirection,
+    /// Bytes that were compared for the diff so far.
+    diffed: usize,
+}
+
+impl UndoPlan {
+    /// Takes the changes back. `includes_changed`: also where somebody else has changed a file since.
+    /// `within`: only what is at or below one of these paths, where there are any.
+    ///
+    /// # Errors
+    /// Also where too many files are open: a directory that cannot be listed now would stay without a word.
+    pub(crate) fn of(
+        cx: &CallContext,
+        since: &ChangesSince,
+        includes_changed: bool,
+        within: &[WorkspacePath],
+        direction: DiffDirection,
+    ) -> Result<Self, ToolError> {
+        let work = || Self::of_view(cx, since, includes_changed, within, direction);
+        match since.changes.first().and_then(|change| change.effect.names().first().copied()) {
+            Some(changed) => changed.unless_out_of_files(work)?,
+            None => work(),
+        }
+    }
+
+    /// As [`Self::of`], with what cannot be looked at left alone.
+    fn of_view(
+        cx: &CallContext,
+        since: &ChangesSince,
+        includes_changed: bool,
+        within: &[WorkspacePath],
+        direction: DiffDirection,
+    ) -> Result<Self, ToolError> {
+        let ChangesSince { changes, lost, .. } = since;
+        let view = DiskOfCall(cx);
+        let mut walk = UndoPlanner::new(view, includes_changed, BTreeMap::new());
+        loop {
+            for change in changes {
+                cx.check()?;
+                walk.revert(change);
+            }
+            // Each round leaves at least one path more alone, so this ends.
+            let Some(pinned) = walk.ended(lost) else { break };
+            walk = UndoPlanner::new(view, includes_changed, pinned);
+        }
+        let is_meant = |path: &WorkspacePath| within.is_empty() || within.iter().any(|top| path.is_in(top));
+        let mut plan = Self { direction, ..Self::default() };
+        for net in walk.tree.net_changes(view) {
+            let from = match &net {
+                TreeChange::Move { from, .. } => is_meant(from),
+                _ => false,
+            };
+            if from || is_meant(net.path()) {
+                cx.check()?;
+                plan.add(cx, &net)?;
+            }
+        }
+        plan.skipped = walk.skipped();
+        plan.skipped.retain(|left| is_meant(&left.path));
+        Ok(plan)
+    }
+
+    /// Identifies what an approval is bound to: every step with the present state.
+    pub(crate) fn effect(&self) -> Revision {
+        Revision::of(self.effect.as_bytes())
+    }
+
+    fn add(&mut self, cx: &CallContext, net: &TreeChange) -> Result<(), ToolError> {
+        let entry = |path: &WorkspacePath| commit::writable(cx, path, ChangedPart::Entry);
+        let size = |path: &WorkspacePath| {
+            let stat = DiskOfCall(cx).stat(path).filter(|stat| stat.kind == FileKind::File);
+            stat.map_or(0, |stat| stat.size)
+        };
+        let (step, line) = match net {
+            TreeChange::Remove(path) => {
+                let base = self.former(cx, path)?;
+                let word = if matches!(base, EntryState::Directory { .. }) { "remove the directory" } else { "delete" };
+                if let EntryState::File(_) = base {
+                    self.is_destructive = true;
+                    self.compare(cx, path, cx.read_to_change(path).ok().map(|now| now.bytes), None);
+                }
+                self.pay(Cost::of_bytes(path.root(), size(path), 0));
+                let step = ChangeStep { target: entry(path)?, change: NewState::Removed { base } };
+                (step, format!("{word} {path}"))
+            }
+            TreeChange::Move { from, to } => {
+                let base = self.former(cx, from)?;
+                let bytes = size(from);
+                let moved = RootBytes::of(from.root(), bytes, 0).and(RootBytes::of(to.root(), 0, bytes));
+                self.pay(Cost { change: moved, ..Cost::default() });
+                let change = NewState::Moved { to: entry(to)?, base };
+                (ChangeStep { target: entry(from)?, change }, format!("move {from} back to {to}"))
+            }
+            TreeChange::Create { path, is: EntryState::File(former) } | TreeChange::Restore { path, former } => {
+                let Some(restored) = self.restore(cx, path, *former, matches!(net, TreeChange::Restore { .. }))? else {
+                    return Ok(());
+                };
+                restored
+            }
+            TreeChange::Narrow { path, most } => {
+                let step = ChangeStep { target: entry(path)?, change: NewState::Narrowed { most: *most } };
+                (step, format!("narrow the rights of the directory {path}"))
+            }
+            TreeChange::Create { path, is } => {
+                self.pay(Cost { files: 1, ..Cost::default() });
+                let is_link = matches!(is, EntryState::Link(_));
+                let word = if is_link { "bring back the link" } else { "make the directory" };
+                let step = ChangeStep { target: entry(path)?, change: NewState::Created(is.clone()) };
+                (step, format!("{word} {path}"))
+            }
+        };
+        let _ = writeln!(self.effect, "{net:?}");
+        self.paths.push(net.path().clone());
+        self.changes.push(step);
+        self.lines.push(if self.direction == DiffDirection::Forward { forward(net, &line) } else { line });
+        Ok(())
+    }
+
+    /// Brings a former content back, `over` the file that is there. `None` where it is there already.
+    fn restore(
+        &mut self,
+        cx: &CallContext,
+        path: &WorkspacePath,
+        former: FileState,
+        over: bool,
+    ) -> Result<Option<(ChangeStep, String)>, ToolError> {
+        if over
+            && let Some(EntryState::File(now)) = commit::state_now(cx, &cx.workspace.writable_entry(path)?)?
+            && now.revision == former.revision
+            && (former.mode == 0 || now.mode & !former.mode == 0)
+        {
+            return Ok(None);
+        }
+        // Before anything is shown: a file may have become a secret.
+        let target = commit::writable(cx, path, ChangedPart::Content)?;
+        let bytes = cx.session.history.content(former.revision).ok_or_else(|| path.not_stored())?;
+        let (base, now) = if over {
+            let now = cx.read_to_change(path)?;
+            self.is_destructive = true;
+            let _ = writeln!(self.effect, "over {}", now.revision);
+            (Base::Revision(now.revision), Some(now.bytes))
+        } else {
+            (Base::Absent, None)
+        };
+        let [held, size] = [now.as_ref().map_or(0, Vec::len), bytes.len()].map(|size| size as u64);
+        self.pay(Cost { files: u64::from(!over), ..Cost::of_bytes(path.root(), held, size) });
+        if self.cost.bytes > MOST_BYTES {
+            let message = format!("more than {MOST_BYTES} bytes would be brought back in one call");
+            return Err(ToolError::new(Kind::TooLarge, message).hint("go back in parts: pass path as well"));
+        }
+        self.compare(cx, path, now, Some(bytes.clone()));
+        let change = NewState::Content { base, bytes, mode: former.mode, like: None };
+        let word = if over { "restore" } else { "bring back" };
+        Ok(Some((ChangeStep { target, change }, format!("{word} {path}, rev {}", former.revision.short()))))
+    }
+
+    /// Looks at a path for the state that must still be there at the commit.
+    fn former(&mut self, cx: &CallContext, path: &WorkspacePath) -> Result<EntryState, ToolError> {
+        let entry = cx.workspace.writable_entry(path)?;
+        let node = commit::state_now(cx, &entry)?.ok_or_else(|| commit::changed(path))?;
+        let _ = writeln!(self.effect, "{path} is {node:?}");
+        Ok(node)
+    }
+
+    fn pay(&mut self, cost: Cost) {
+        self.cost = [std::mem::take(&mut self.cost), cost].into_iter().sum();
+    }
+
+    fn compare(&mut self, cx: &CallContext, path: &WorkspacePath, now: Option<Vec<u8>>, then: Option<Vec<u8>>) {
+        let size = now.as_ref().map_or(0, Vec::len) + then.as_ref().map_or(0, Vec::len);
+        self.diffed = self.diffed.saturating_add(size);
+        // The steps are listed all the same: only the diff goes without these files.
+        if self.diffed > MAX_DIFFED || cx.check().is_err() {
+            return;
+        }
+        let (old, new) = if self.direction == DiffDirection::Back { (now, then) } else { (then, now) };
+        self.diff.push_str(&shown_diff::diff(path, old, new));
+    }
+}
+
+/// Describes the change since, where `line` is the order to revert it.
+fn forward(net: &TreeChange, line: &str) -> String {
+    match net {
+        TreeChange::Remove(path) if line.starts_with("remove") => format!("made the directory {path}"),
+        TreeChange::Remove(path) => format!("created {path}"),
+        TreeChange::Move { from, to } => format!("moved {to} to {from}"),
+        TreeChange::Create { path, is: EntryState::Directory { .. } } => format!("removed the directory {path}"),
+        TreeChange::Create { path, is: EntryState::Link(_) } => format!("deleted the link {path}"),
+        TreeChange::Create { path, .. } => format!("deleted {path}"),
+        TreeChange::Restore { path, .. } => format!("changed {path}"),
+        TreeChange::Narrow { path, .. } => format!("widened the rights of the directory {path}"),
+    }
+}
+
+// The change that goes back to an earlier state, with its answer.
+
+/// Steps, and paths that are left alone, which an answer names one by one.
+const NAMED: usize = 60;
+
+/// The plan back to an earlier state, and the words for the answer.
+pub(super) struct PlannedReturn {
+    pub(super) plan: UndoPlan,
+    /// The change in the imperative: "Go back to the checkpoint x".
+    pub(super) order: String,
+    /// The same in the past.
+    pub(super) done: String,
+    /// The tool whose change is taken back; `undo` where there are several.
+    pub(super) reverted: String,
+    /// Paths that others changed since, with what to say of each.
+    pub(super) others: BTreeMap<String, String>,
+    /// The note on changes that another caller may have made.
+    pub(super) whose: Option<String>,
+    pub(super) undoable: Undoable,
+    /// The session and the number of the one change that is taken back.
+    pub(super) takes_back: Option<(String, u64)>,
+}
+
+impl PlannedReturn {
+    /// The change; or an answer, where nothing is to be done, or it is only to be shown.
+    pub(super) fn plan(self, cx: &CallContext, dry_run: Option<bool>) -> Plan {
+        let what = if self.plan.changes.is_empty() {
+            let none = self.plan.skipped.is_empty() && self.others.is_empty();
+            let why = if none { "there is nothing to take back" } else { "what could be taken back is left alone" };
+            format!("Nothing was changed: {why}")
+        } else if dry_run.unwrap_or(false) {
+            format!("Would do: {} (dry run, nothing was changed)", self.order)
+        } else {
+            return Plan::Change(Box::new(self));
+        };
+        Plan::Answer(self.answer(cx, &what, &[]))
+    }
+
+    fn answer(&self, cx: &CallContext, what: &str, notes: &[String]) -> Answer {
+        let steps = self.plan.changes.len();
+        let what = if steps == 0 { what.to_owned() } else { format!("{what}: {}", count(steps, "step")) };
+        let left = self.plan.skipped.len() + self.others.len();
+        let left = (steps > 0 && left > 0).then(|| skipped_headline(left));
+        let mut text = noted(what, &[notes, left.as_slice()].concat());
+        let whose = self.whose.as_ref().filter(|_| steps > 0);
+        text.extend(whose.iter().map(|whose| format!("\n{whose}")));
+        let skipped = self.plan.skipped.iter().map(|left| (left.path.to_string(), left.reason.to_string()));
+        let left_alone = skipped.chain(self.others.clone()).map(|(path, reason)| LeftAlonePath { path, reason });
+        let left_alone: Vec<LeftAlonePath> = left_alone.collect();
+        let left_lines = left_alone.iter().map(|left| format!("left alone: {} ({})", left.path, left.reason));
+        let mut skipped: Vec<String> = left_lines.collect();
+        let others = skipped.split_off(self.plan.skipped.len());
+        let mut list = String::new();
+        for (lines, noun, end) in
+            [(&self.plan.lines, "step", ""), (&skipped, "path", " left alone"), (&others, "path", " of others")]
+        {
+            for line in lines.iter().take(NAMED) {
+                let _ = write!(list, "\n{line}");
+            }
+            if lines.len() > NAMED {
+                let _ = write!(list, "\n… and {} more{end}", count(lines.len() - NAMED, noun));
+            }
+        }
+        if !left_alone.is_empty() {
+            list.push_str("\npass include_others=true to take back what others changed as well; it is kept first");
+        }
+        let paths: Vec<_> = self.plan.paths.iter().chain(self.plan.skipped.iter().map(|left| &left.path)).collect();
+        text.push_str(&fenced(&cx.workspace, paths.iter().copied(), list));
+        let mut shown_text = String::new();
+        let (mut cut_lines, mut hidden) = (0, None);
+        if let Some(first) = self.plan.paths.first() {
+            // The same reserve as around a diff alone, after the list.
+            let room = cx.budget.text_bytes().saturating_sub(text.len() + 700);
+            let shown = ShownDiff::within(cx, first, &self.plan.diff, 0, room);
+            if !shown.block.is_empty() {
+                let _ = write!(text, "\n\n{}", shown.block);
+            }
+            (shown_text, cut_lines, hidden) = (shown.text, shown.cut_lines, shown.hidden);
+        }
+        let output = Output {
+            path: self.plan.paths.first().map(ToString::to_string).unwrap_or_default(),
+            reverted: self.reverted.clone(),
+            diff: shown_text,
+            diff_cut_lines: cut_lines,
+            notes: notes.iter().chain(whose).cloned().chain(hidden).collect(),
+            problems: Vec::new(),
+            steps: self.plan.lines.clone(),
+            left_alone,
+        };
+        Answer::text(text, &output).data(cx, &output)
+    }
+}
+
+impl Change for PlannedReturn {
+    fn fingerprint(&self) -> Fingerprint {
+        let each: Vec<Fingerprint> = (self.plan.paths.iter())
+            .map(|path| Fingerprint { path: path.to_string(), base: Base::Revision(self.plan.effect()), content: None })
+            .collect();
+        Fingerprint::of_several(&each)
+    }
+
+    fn preview(&self) -> Preview {
+        let mut diff = String::new();
+        for line in &self.plan.lines {
+            let _ = writeln!(diff, "# {line}");
+        }
+        diff.push_str(&self.plan.diff);
+        let summary = format!("{}: {}", self.order, count(self.plan.changes.len(), "step"));
+        Preview { summary, diff, destructive: self.plan.is_destructive }
+    }
+
+    fn cost(&self) -> Cost {
+        self.plan.cost.clone()
+    }
+
+    fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError> {
+        let committed = commit::commit_files(cx, "undo", &self.plan.changes, self.undoable, approval)?;
+        for step in &self.plan.changes {
+            if matches!(step.change, NewState::Created(EntryState::Directory { .. })) {
+                cx.session.history.undo_list().brought_back(step.target.path());
+            }
+        }
+        if let Some((session, number)) = &self.takes_back {
+            cx.session.history.take_back(session, *number);
+        }
+        Ok(self.answer(cx, &self.done, &committed.notes))
+    }
+}
+
+// The result of an undo as data.
+
+/// The complete result as data.
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+pub(crate) struct Output {
+    /// What was reverted, as paths are printed; the first of several.
+    pub(super) path: String,
+    /// The tool whose change was reverted.
+    pub(super) reverted: String,
+    /// Unified diff of what the undo did, cut to 60 lines.
+    pub(super) diff: String,
+    /// Lines of the diff that are not shown.
+    pub(super) diff_cut_lines: usize,
+    /// Notes on it.
+    pub(super) notes: Vec<String>,
+    /// Problems that the file has again.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) problems: Vec<Problem>,
+    /// What was done, step by step, where there were several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) steps: Vec<String>,
+    /// What was left as it is.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) left_alone: Vec<LeftAlonePath>,
+}
+
+/// A path that was left as it is.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(crate) struct LeftAlonePath {
+    /// The path as it is printed.
+    pub(super) path: String,
+    /// Why.
+    pub(super) reason: String,
+}

@@ -1,0 +1,486 @@
+//! Walking changes back, newest first, on the tree as it would be.
+//!
+//! A path that is not what a change left was changed by somebody else since: it is left alone, unless asked otherwise,
+//! and so is one whose former content is no longer kept. That is known only when the walk comes there, so the walk begins
+//! again without what it found: no file stays in a state in between.
+
+use std::{collections::BTreeMap, fmt};
+
+use confined_fs::{EntryState, FileKind, FileState, NO_RIGHTS, NewDirectory, Revision, TreePosition, WorkspacePath};
+
+use super::{
+    super::{answer::count, commit::ChangedPart},
+    virtual_tree::{DiskOfCall, VirtualNode, VirtualTree},
+};
+use crate::session::history::{AppendedPart, Effect, FormerEntry, UndoableChange};
+
+/// The walk so far.
+pub(super) struct UndoPlanner<'p> {
+    view: DiskOfCall<'p>,
+    /// Whether changes of others are taken back as well.
+    includes_changed: bool,
+    pub(super) tree: VirtualTree,
+    /// Paths that stay as the disk has them, with all in them, as an earlier walk has found.
+    pinned: BTreeMap<WorkspacePath, Reason>,
+    /// Where that was, as the walk goes back through moves.
+    former: BTreeMap<WorkspacePath, Reason>,
+    /// Paths that this walk has found to stay.
+    found: BTreeMap<WorkspacePath, Reason>,
+    /// Directories that stay, as they hold something else.
+    not_empty: Vec<SkippedPath>,
+    /// Where what is left alone is, as the walk goes back through moves.
+    frozen: Vec<WorkspacePath>,
+    /// Former entries of the change that is taken back which do not come back.
+    lost: Vec<SkippedPath>,
+    /// For each change that was taken back, what it moved: where from, where to. Without a second path: what was there
+    /// before is another entry than what was there from then on.
+    moved: Vec<Vec<(WorkspacePath, Option<WorkspacePath>)>>,
+}
+
+impl<'p> UndoPlanner<'p> {
+    pub(super) fn new(view: DiskOfCall<'p>, includes_changed: bool, pinned: BTreeMap<WorkspacePath, Reason>) -> Self {
+        Self {
+            view,
+            includes_changed,
+            tree: VirtualTree::default(),
+            pinned,
+            former: BTreeMap::new(),
+            found: BTreeMap::new(),
+            not_empty: Vec::new(),
+            frozen: Vec::new(),
+            lost: Vec::new(),
+            moved: Vec::new(),
+        }
+    }
+
+    /// The walk is at its end, before which `lost` were changed in ways that nobody remembers. Returns what has to stay,
+    /// where that is more than it was begun with: it has to be done again.
+    pub(super) fn ended(&mut self, lost: &[WorkspacePath]) -> Option<BTreeMap<WorkspacePath, Reason>> {
+        let lost = lost.iter().filter(|path| !self.is_frozen(path));
+        let lost: Vec<WorkspacePath> = lost.map(|path| self.now(path)).collect();
+        self.found.extend(lost.into_iter().map(|path| (path, Reason::NotKept)));
+        self.found.retain(|path, _| !self.pinned.contains_key(path));
+        // Begun again without them: what was laid on the tree so far may rest on their former state.
+        let mut pinned = std::mem::take(&mut self.found);
+        (!pinned.is_empty()).then(|| {
+            pinned.append(&mut self.pinned);
+            pinned
+        })
+    }
+
+    /// The skipped paths: where each is, and where it was then.
+    pub(super) fn skipped(self) -> Vec<SkippedPath> {
+        let mut left = self.former;
+        left.extend(self.pinned);
+        left.into_iter().map(|(path, reason)| SkippedPath { path, reason }).chain(self.not_empty).collect()
+    }
+
+    /// Takes one change back.
+    pub(super) fn revert(&mut self, change: &UndoableChange) {
+        self.moved.push(Vec::new());
+        // All entries of the change are removed before any is put back: its files may have changed places.
+        let mut back = Vec::new();
+        self.revert_effect(&change.effect, &mut back);
+        self.remove_made(&change.made);
+        // Each directory before what it holds, which looks for its parent.
+        back.sort_by_key(|one: &PutBack| depth(&one.path));
+        for PutBack { path, node, from } in back {
+            self.put_back(&path, node, from);
+        }
+        let mut parted: Vec<&WorkspacePath> = change.made.iter().map(NewDirectory::path).collect();
+        parted_from_earlier(&change.effect, &mut parted);
+        let moved = self.moved.last_mut().expect("a change is taken back");
+        moved.extend(parted.into_iter().map(|path| (path.clone(), None)));
+        // By their names before the change, which may have put something else there.
+        for SkippedPath { path, reason } in std::mem::take(&mut self.lost) {
+            self.skip(&path, reason);
+        }
+    }
+
+    fn revert_effect(&mut self, effect: &Effect, back: &mut Vec<PutBack>) {
+        match effect {
+            Effect::Several(effects) => {
+                // The entries of a directory before the directory itself.
+                let (made, mut others): (Vec<&Effect>, Vec<&Effect>) =
+                    effects.iter().partition(|effect| matches!(effect, Effect::Made { .. }));
+                others.sort_by_key(|effect| std::cmp::Reverse(effect.names().last().map_or(0, |path| depth(path))));
+                for effect in others.into_iter().chain(made) {
+                    self.revert_effect(effect, back);
+                }
+            }
+            Effect::Wrote { path, before, after, appended } => self.revert_write(path, *before, (*after, *appended)),
+            Effect::Removed { path, entries } => self.revert_removal(path, entries, back),
+            Effect::Moved { from, to, mark, replaced } => self.revert_move([from, to], *mark, *replaced, back),
+            Effect::Copied { to, entries, .. } => self.revert_copy(to, entries),
+            Effect::Made { directories } => {
+                self.remove_made(directories);
+                for directory in directories.iter().map(NewDirectory::path) {
+                    if self.tree.kind(self.view, directory) == Some(FileKind::Directory) {
+                        self.skip(directory, Reason::NotEmpty);
+                    }
+                    self.former.remove(directory);
+                }
+            }
+        }
+    }
+
+    fn revert_write(
+        &mut self,
+        path: &WorkspacePath,
+        before: Option<FileState>,
+        (after, appended): (Revision, Option<AppendedPart>),
+    ) {
+        if self.is_frozen(path) {
+            if before.is_none() {
+                self.former.remove(path);
+            }
+            return;
+        }
+        // What others have appended since stays.
+        let without = appended.zip(before).and_then(|(part, before)| {
+            let revision = self.view.without(self.tree.node(path), part)?;
+            Some(FileState { revision, ..before })
+        });
+        let before = without.or(before);
+        let part = if before.is_some() { ChangedPart::Content } else { ChangedPart::Entry };
+        // First of all: what is refused looks as if nothing were there.
+        let reason = self.refusal(path, part).or_else(|| self.why_kept(before));
+        let reason = reason.or_else(|| match self.tree.kind(self.view, path) {
+            _ if without.is_some() || self.holds(path, after) => None,
+            Some(FileKind::File) => Some(Reason::Changed).filter(|_| !self.includes_changed),
+            None => Some(Reason::Gone).filter(|_| !self.includes_changed),
+            // A directory or a link in its place is never replaced, not even with include_others.
+            Some(_) => Some(Reason::Changed),
+        });
+        match reason {
+            Some(reason) => self.skip(path, reason),
+            None => match before {
+                // In place, so that the file stays the one that it is.
+                Some(mut former) => {
+                    if let VirtualNode::Kept(later) = self.tree.node(path) {
+                        former.mode = narrower(former.mode, later.mode);
+                    }
+                    self.tree.put(path, VirtualNode::Kept(former));
+                }
+                None => self.tree.put(path, VirtualNode::Absent),
+            },
+        }
+    }
+
+    fn revert_removal(&mut self, top: &WorkspacePath, entries: &[FormerEntry], back: &mut Vec<PutBack>) {
+        for (path, entry) in TreePosition::paths_at(top, entries.iter().map(|entry| &entry.position)).zip(entries) {
+            if self.is_frozen(&path) {
+                continue;
+            }
+            let former = match &entry.node {
+                EntryState::File(former) => Some(*former),
+                _ => None,
+            };
+            match self.why_kept(former).or_else(|| self.refusal(&path, ChangedPart::Entry)) {
+                Some(reason) => self.lost.push(SkippedPath { path, reason }),
+                None => back.push(PutBack { path, node: VirtualNode::from(&entry.node), from: None }),
+            }
+        }
+    }
+
+    fn revert_move(
+        &mut self,
+        [from, to]: [&WorkspacePath; 2],
+        mark: Option<Revision>,
+        replaced: Option<FileState>,
+        back: &mut Vec<PutBack>,
+    ) {
+        if let Some(reason) = self.why_frozen(to) {
+            self.former.remove(to);
+            self.stays_at(from.clone(), reason);
+            return;
+        }
+        if self.is_frozen(from) {
+            self.skip(to, Reason::Occupied);
+            return;
+        }
+        let reason = match (self.tree.kind(self.view, to), self.tree.node(to)) {
+            (None, _) => Some(Reason::Gone),
+            (Some(FileKind::File), VirtualNode::OnDisk(now)) if !self.includes_changed && mark.is_some() => {
+                Some(Reason::Changed).filter(|_| self.view.file_mark(&now) != mark)
+            }
+            _ => None,
+        };
+        let refusal = self.refusal(from, ChangedPart::Entry).or_else(|| self.refusal(to, ChangedPart::Entry));
+        if let Some(reason) = refusal.or(reason) {
+            self.skip(to, reason);
+            // It stays at its new path, so nothing earlier may touch its old one.
+            self.frozen.push(from.clone());
+            return;
+        }
+        // What is in it and stays. Where it is a file, what stays was in something else that had its name.
+        let is_directory = self.tree.kind(self.view, to) == Some(FileKind::Directory);
+        let stays: Vec<(WorkspacePath, Reason)> = self
+            .pinned
+            .range(to.clone()..)
+            .take_while(|(path, _)| is_directory && path.is_in(to))
+            .filter(|(path, _)| self.now(path) == **path)
+            .map(|(path, reason)| (path.clone(), reason.clone()))
+            .collect();
+        for (path, _) in &stays {
+            self.tree.put(path, VirtualNode::Absent);
+        }
+        let node = self.tree.take(to);
+        for (path, reason) in stays {
+            self.stays_at(from.child(path.relative_to(to)), reason);
+            if self.view.kind(&path).is_some() {
+                self.tree.put(&path, VirtualNode::OnDisk(path.clone()));
+            }
+        }
+        back.push(PutBack { path: from.clone(), node, from: Some(to.clone()) });
+        match (replaced, self.why_kept(replaced)) {
+            (Some(_), Some(reason)) => self.skip(to, reason),
+            (Some(former), None) => {
+                back.push(PutBack { path: to.clone(), node: VirtualNode::Kept(former), from: None });
+            }
+            (None, _) => {}
+        }
+    }
+
+    fn revert_copy(&mut self, top: &WorkspacePath, entries: &[FormerEntry]) {
+        let paths: Vec<WorkspacePath> =
+            TreePosition::paths_at(top, entries.iter().map(|entry| &entry.position)).collect();
+        // The innermost first.
+        for (path, entry) in paths.iter().zip(entries).rev() {
+            if self.is_frozen(path) {
+                self.former.remove(path);
+                continue;
+            }
+            let kind = self.tree.kind(self.view, path);
+            let reason = match (&entry.node, kind) {
+                // Somebody has removed it before: that is what is wanted.
+                (_, None) => continue,
+                (EntryState::File(former), _) if self.holds(path, former.revision) => None,
+                (EntryState::File(_), Some(FileKind::File)) if self.includes_changed => None,
+                (EntryState::Link(target), _) if self.says(path, target) => None,
+                (EntryState::Directory { .. }, _) if self.tree.is_empty_directory(self.view, path) => None,
+                // It holds what somebody has put there since.
+                (EntryState::Directory { .. }, Some(FileKind::Directory)) => Some(Reason::NotEmpty),
+                _ => Some(Reason::Changed),
+            };
+            match reason.or_else(|| self.refusal(path, ChangedPart::Entry)) {
+                Some(reason) => self.skip(path, reason),
+                None => self.tree.put(path, VirtualNode::Absent),
+            }
+        }
+    }
+
+    /// Removes directories that a change made, the innermost first, those that would be empty.
+    fn remove_made(&mut self, outermost_first: &[NewDirectory]) {
+        for path in outermost_first.iter().rev().map(NewDirectory::path) {
+            // Without a reason where it stays: nobody asked for these directories, and one that holds something is no
+            // loss.
+            let goes = !self.is_frozen(path)
+                && self.tree.is_empty_directory(self.view, path)
+                && self.refusal(path, ChangedPart::Entry).is_none();
+            if goes {
+                self.tree.put(path, VirtualNode::Absent);
+            }
+        }
+    }
+
+    fn put_back(&mut self, path: &WorkspacePath, mut node: VirtualNode, from: Option<WorkspacePath>) {
+        if let VirtualNode::Kept(former) = &mut node
+            && from.as_ref().is_some_and(|from| from.parent() != path.parent())
+        {
+            // Its rights are those for the directory that it was removed from, and this one may give it another group.
+            former.mode = narrower(former.mode, former.mode << 3 | 0o707);
+        }
+        let occupant = self.tree.kind(self.view, path);
+        let parent = path.parent().map(|parent| self.tree.kind(self.view, &parent));
+        let is_below_a_file = matches!(parent, Some(Some(FileKind::File | FileKind::Symlink | FileKind::Other)));
+        let replaces = self.includes_changed
+            && occupant == Some(FileKind::File)
+            && matches!(node, VirtualNode::Kept(_))
+            && self.refusal(path, ChangedPart::Entry).is_none();
+        if self.is_frozen(path) {
+            return;
+        }
+        if let VirtualNode::Directory(former) = &node
+            && from.is_none()
+            && occupant == Some(FileKind::Directory)
+        {
+            return self.tree.narrow(path, former.mode);
+        }
+        if (occupant.is_none() || replaces) && !is_below_a_file {
+            if let Some(from) = &from {
+                self.follow(from, path);
+            }
+            self.tree.put(path, node);
+            return;
+        }
+        // The old place is taken: the entry stays where it is.
+        if let Some(from) = from {
+            self.tree.put(&from, node);
+            self.frozen.push(from);
+        }
+        self.skip(path, Reason::Occupied);
+    }
+
+    /// Skipped paths below `from` are below `to` from here on.
+    fn follow(&mut self, from: &WorkspacePath, to: &WorkspacePath) {
+        self.moved.last_mut().expect("a change is taken back").push((to.clone(), Some(from.clone())));
+        // What is left alone has moved with its directory, so its earlier path is another one.
+        let followers: Vec<WorkspacePath> = self.former.keys().filter(|path| path.is_in(from)).cloned().collect();
+        for path in followers {
+            let reason = self.former.remove(&path).expect("it is there");
+            self.former.insert(to.child(path.relative_to(from)), reason);
+        }
+        for path in self.frozen.iter_mut().filter(|path| path.is_in(from)) {
+            *path = to.child(path.relative_to(from));
+        }
+    }
+
+    fn skip(&mut self, path: &WorkspacePath, reason: Reason) {
+        self.frozen.push(path.clone());
+        if reason == Reason::NotEmpty {
+            self.not_empty.push(SkippedPath { path: path.clone(), reason });
+        } else {
+            self.found.entry(self.now(path)).or_insert(reason);
+        }
+    }
+
+    /// A skipped entry was at `place`. One that came there since stays as well: without the move, that place would be in
+    /// a state in between.
+    fn stays_at(&mut self, place: WorkspacePath, reason: Reason) {
+        let is_changed = !matches!(self.tree.node(&place), VirtualNode::OnDisk(_));
+        let holds = || self.tree.kind(self.view, &place).or_else(|| self.view.kind(&self.now(&place)));
+        if is_changed && holds().is_some() {
+            self.skip(&place, reason.clone());
+        }
+        self.former.insert(place, reason);
+    }
+
+    fn is_frozen(&self, path: &WorkspacePath) -> bool {
+        self.why_frozen(path).is_some()
+    }
+
+    /// Why a path is left alone, or what it is in.
+    fn why_frozen(&self, path: &WorkspacePath) -> Option<Reason> {
+        let mut above = std::iter::successors(Some(path.clone()), WorkspacePath::parent);
+        let pinned =
+            |path: &WorkspacePath| if self.pinned.is_empty() { None } else { self.pinned.get(&self.now(path)) };
+        let found = above.find_map(|above| pinned(&above).or(self.former.get(&above)).cloned());
+        found.or_else(|| self.frozen.contains(path).then_some(Reason::Gone))
+    }
+
+    /// Where the disk has what would be at a path.
+    fn now(&self, path: &WorkspacePath) -> WorkspacePath {
+        let mut path = path.clone();
+        for moves in self.moved.iter().rev() {
+            let holding = moves.iter().filter(|(from, _)| path.is_in(from));
+            // Of nested moves of one change the innermost has the entry.
+            match holding.max_by_key(|(from, to)| (depth(from), to.is_some())) {
+                Some((from, Some(to))) => path = to.child(path.relative_to(from)),
+                Some((_, None)) => break,
+                None => {}
+            }
+        }
+        path
+    }
+
+    fn refusal(&self, path: &WorkspacePath, part: ChangedPart) -> Option<Reason> {
+        self.view.refusal(path, part).map(Reason::Refused)
+    }
+
+    fn why_kept(&self, former: Option<FileState>) -> Option<Reason> {
+        former.filter(|former| !self.view.is_kept(former.revision)).map(|_| Reason::NotKept)
+    }
+
+    /// Whether the file that would be there would be what a change left.
+    fn holds(&self, path: &WorkspacePath, revision: Revision) -> bool {
+        match self.tree.node(path) {
+            VirtualNode::Kept(former) => former.revision == revision,
+            VirtualNode::OnDisk(path) => self.view.holds(&path, revision),
+            _ => false,
+        }
+    }
+
+    fn says(&self, path: &WorkspacePath, target: &std::ffi::OsStr) -> bool {
+        match self.tree.node(path) {
+            VirtualNode::Link(own) => own == target,
+            VirtualNode::OnDisk(path) => self.view.target(&path).is_some_and(|own| own == target),
+            _ => false,
+        }
+    }
+}
+
+/// Where a change put, removed or moved an entry: what was there before is another one than what was there from then on.
+fn parted_from_earlier<'e>(effect: &'e Effect, paths: &mut Vec<&'e WorkspacePath>) {
+    match effect {
+        Effect::Several(effects) => effects.iter().for_each(|effect| parted_from_earlier(effect, paths)),
+        Effect::Wrote { before: Some(_), .. } => {}
+        _ => paths.extend(effect.names()),
+    }
+}
+
+/// An entry that is put back.
+struct PutBack {
+    path: WorkspacePath,
+    node: VirtualNode,
+    /// Where it was taken from, if the change moved it.
+    from: Option<WorkspacePath>,
+}
+
+/// The permission bits that both have; 0 is an unknown mode.
+fn narrower(one: u32, other: u32) -> u32 {
+    match one & other {
+        _ if one == 0 || other == 0 => one | other,
+        0 => NO_RIGHTS,
+        both => both,
+    }
+}
+
+fn depth(path: &WorkspacePath) -> usize {
+    path.relative().iter().count()
+}
+
+// What is left as it is where changes are taken back, and why.
+
+/// Why a path is left alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Reason {
+    /// It is not what the change left.
+    Changed,
+    /// The entry that was moved or made is no longer there.
+    Gone,
+    /// Something else is where a former entry was.
+    Occupied,
+    /// Its former content is no longer kept.
+    NotKept,
+    /// The directory that was made holds something else.
+    NotEmpty,
+    /// It may not be changed.
+    Refused(String),
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Changed => "changed since",
+            Self::Gone => "no longer there",
+            Self::Occupied => "something else is there now",
+            Self::NotKept => "its earlier content is no longer kept",
+            Self::NotEmpty => "not empty",
+            Self::Refused(why) => why,
+        })
+    }
+}
+
+/// A path that is left as it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SkippedPath {
+    pub(crate) path: WorkspacePath,
+    pub(crate) reason: Reason,
+}
+
+/// How much was not brought back, for the headline.
+pub(crate) fn skipped_headline(paths: usize) -> String {
+    let were = if paths == 1 { "was" } else { "were" };
+    format!("{} {were} left alone and not brought back", count(paths, "path"))
+}
