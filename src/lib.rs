@@ -9,7 +9,8 @@
 //!
 //! # Crates in `crates/` (Cargo holds their borders)
 //!
-//! Folder `text-edit`, package `rootbound-text-edit` and library `text_edit` are the same crate; likewise the others.
+//! Folder `text-edit`, package `rootbound-text-edit` and library `text_edit` are the same crate; likewise the others. Each
+//! has a README for those who have it alone: an example, limits, systems, and why not the known crate.
 //!
 //! | crate | what it is |
 //! |---|---|

@@ -89,6 +89,116 @@ fn every_crate_has_a_description_and_is_pinned_to_the_version() {
     assert_eq!(pinned, wanted);
 }
 
+/// The folders of the crates with their manifests.
+fn crate_manifests() -> Vec<(String, Table)> {
+    let folders = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("crates")).expect("crates");
+    let names = folders.map(|entry| entry.expect("a folder").file_name().display().to_string());
+    let mut out: Vec<(String, Table)> =
+        names.map(|name| (format!("crates/{name}"), manifest(&format!("crates/{name}")))).collect();
+    out.sort_by(|one, other| one.0.cmp(&other.0));
+    out
+}
+
+/// Lines of a crate's README: enough for an example and its limits, and read in five minutes.
+const README_LINES: std::ops::RangeInclusive<usize> = 40..=110;
+
+/// Crates whose README is still to be written.
+const WITHOUT_README: &[&str] = &["crates/confined-fs", "crates/file-tools"];
+
+/// What somebody finds who has the crate alone. Its examples are run as tests of its documentation.
+#[test]
+fn every_crate_has_a_readme_with_examples_limits_and_reasons() {
+    let msrv = of(manifest(".")["workspace"]["package"].as_table().expect("a table"), "rust-version").to_owned();
+    let needed = [
+        "```rust",
+        "## Limits",
+        "ystems",
+        "eatures",
+        &format!("Rust {msrv} or newer"),
+        "## Cost",
+        "## Why not",
+        "## Stability",
+    ];
+    let mut complaints = Vec::new();
+    for (folder, manifest) in crate_manifests().iter().filter(|(folder, _)| !WITHOUT_README.contains(&folder.as_str()))
+    {
+        let (readme, lib) = (text(&format!("{folder}/README.md")), text(&format!("{folder}/src/lib.rs")));
+        let mut complain = |what: String| complaints.push(format!("{folder}: {what}"));
+        if !README_LINES.contains(&readme.lines().count()) {
+            complain(format!("README.md has {} lines, of {README_LINES:?}", readme.lines().count()));
+        }
+        needed
+            .iter()
+            .filter(|part| !readme.contains(**part))
+            .for_each(|part| complain(format!("README.md lacks {part:?}")));
+        if !lib.contains("#[doc = include_str!(\"../README.md\")]") {
+            complain("the examples of README.md are not run: see `ReadmeExamples` of another crate".to_owned());
+        }
+        let features = manifest.get("features").and_then(toml::Value::as_table);
+        for feature in features.into_iter().flat_map(Table::keys).filter(|feature| *feature != "default") {
+            if !readme.contains(&format!("`{feature}`")) {
+                complain(format!("README.md does not name the feature {feature:?}"));
+            }
+        }
+        for link in readme.split("/rootbound/blob/main/").skip(1) {
+            let file = link.split([')', '#']).next().unwrap_or_default();
+            if !Path::new(env!("CARGO_MANIFEST_DIR")).join(file).exists() {
+                complain(format!("README.md links to {file}, which is not there"));
+            }
+        }
+    }
+    assert!(complaints.is_empty(), "\n{}", complaints.join("\n"));
+}
+
+/// Those of <https://crates.io/category_slugs> that are used: an unknown one is dropped with a warning when it is too late.
+const CATEGORIES: &[&str] = &[
+    "algorithms",
+    "command-line-utilities",
+    "development-tools",
+    "encoding",
+    "filesystem",
+    "multimedia::images",
+    "os",
+    "os::linux-apis",
+    "parser-implementations",
+    "text-processing",
+];
+
+/// crates.io takes at most five keywords of twenty characters, and shows what the package includes.
+#[test]
+fn every_crate_is_found_by_keywords_and_categories() {
+    let index = text("src/lib.rs");
+    for (folder, manifest) in crate_manifests().iter().chain([&(".".to_owned(), manifest("."))]) {
+        let package = manifest["package"].as_table().expect("a table");
+        let list = |key: &str| -> Vec<&str> {
+            let list = package.get(key).and_then(toml::Value::as_array).unwrap_or_else(|| panic!("{folder}: {key}"));
+            list.iter().filter_map(toml::Value::as_str).collect()
+        };
+        let is_keyword = |word: &&str| {
+            word.starts_with(|first: char| first.is_ascii_alphanumeric())
+                && word.chars().all(|one| one.is_ascii_lowercase() || one.is_ascii_digit() || one == '-')
+                && word.len() <= 20
+        };
+        let (keywords, categories) = (list("keywords"), list("categories"));
+        assert!((1..=5).contains(&keywords.len()) && keywords.iter().all(is_keyword), "{folder}: {keywords:?}");
+        assert!((1..=5).contains(&categories.len()), "{folder}: {categories:?}");
+        assert!(categories.iter().all(|category| CATEGORIES.contains(category)), "{folder}: {categories:?}");
+        assert_eq!(of(package, "readme"), "README.md");
+        let included = list("include");
+        assert!(
+            ["/src", "/README.md", "/LICENSE*"].iter().all(|part| included.contains(part)),
+            "{folder}: {included:?}"
+        );
+        if folder != "." {
+            assert_eq!(of(package, "documentation"), format!("https://docs.rs/{}", of(package, "name")));
+            // As a link to its library, or by its folder where the program does not use it itself.
+            let names = [of(manifest["lib"].as_table().expect("a table"), "name"), &folder["crates/".len()..]];
+            let is_listed = names.iter().any(|name| index.contains(&format!("`{name}`")));
+            assert!(is_listed, "{folder} is not in the table of src/lib.rs");
+        }
+    }
+}
+
 #[test]
 fn every_package_has_the_name_and_texts_of_the_crate() {
     let (cargo, npm, server, manifest) =

@@ -54,3 +54,7 @@ pub use system::{
     is_system_file_limit, next_data, next_hole, open_files, raise_open_files, random_bytes, refused_opens, set_mode,
     survive_large_writes, try_lock,
 };
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeExamples;

@@ -25,6 +25,10 @@ use imagesize::ImageType;
 #[cfg(feature = "decode")]
 pub use image_file::ImageFile;
 
+#[cfg(all(doctest, feature = "decode"))]
+#[doc = include_str!("../README.md")]
+struct ReadmeExamples;
+
 /// Pixels of the largest image that is decoded.
 pub const MAX_PIXELS: u64 = 200_000_000;
 /// Pixels along one side of the largest image that is decoded: what JPEG and GIF can express.

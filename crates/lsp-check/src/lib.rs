@@ -45,6 +45,10 @@ use source_outline::problems::Problem;
 
 pub use servers::LanguageServers;
 
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeExamples;
+
 /// Bytes of the largest text that is sent.
 const MAX_TEXT: usize = 1 << 20;
 

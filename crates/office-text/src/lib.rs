@@ -71,6 +71,10 @@ pub use package::OfficeKind;
 pub use story::Slide;
 pub use workbook::{OfficeSheet, WantedCells, column_number};
 
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeExamples;
+
 /// Bytes that reading one document may take at most, for callers that read several at the same time.
 pub const MEMORY: u64 = 112 << 20;
 

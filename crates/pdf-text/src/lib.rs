@@ -45,6 +45,10 @@ use pdf_file::PdfFile;
 
 pub use budget::PdfError;
 
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeExamples;
+
 /// One file is read at a time, so that several calls together take no more memory than one.
 static READING: Mutex<()> = Mutex::new(());
 

@@ -53,6 +53,10 @@ pub use command::temporary_directory::{CLEANUP_COMMAND, watch as serve_cleanup};
 pub use command::{CommandFailure, CommandWalls, ConfinedCommand, LET_READ, is_always_readable, runs_as_root};
 pub use confine::{Confine, ConfineReport, confine};
 
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeExamples;
+
 /// Stands in for `seccomp` on processors for which there is no list of calls.
 #[cfg(all(target_os = "linux", not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
 mod seccomp {

@@ -43,6 +43,10 @@ pub mod syntax;
 pub use definition::{Definition, enclosing, enclosing_definition, named, not_shown};
 pub use outline_builder::{OutlineBuilder, definitions, may_have_definitions};
 
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeExamples;
+
 #[cfg(test)]
 mod property_tests;
 #[cfg(test)]

@@ -30,3 +30,7 @@ pub mod yaml;
 
 pub use notebook::{Cell, CellOutput, Notebook, SourceEdit};
 pub use syntax_error::{Findings, SyntaxError, is_template, line_of, quoted};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeExamples;

@@ -59,6 +59,10 @@ pub use line_place::{AnchorError, LinePlace, MovedOffsets, anchored};
 pub use request::{Diagnosis, EditError, Located, Location, MAX_PLACES, Next, Replacement, Request};
 pub use strategy::{Strategies, Strategy};
 
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeExamples;
+
 /// Finds the place or places of `request.old` in `text`.
 ///
 /// # Errors

@@ -43,6 +43,10 @@ pub use message::{exact_size, file_size, shorten, shorten_around};
 pub use tokens::estimated_tokens;
 pub use wildcard::{backslash_note, with_slashes};
 
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeExamples;
+
 /// The content is not text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DecodeError {

@@ -9,7 +9,7 @@
 //! use tree_search::NameGlob;
 //!
 //! let glob = NameGlob::compile("src/**/*.rs", true).expect("a glob");
-//! assert!(glob.matches(Path::new("crates/file-tools/src/glob.rs")) && !glob.matches(Path::new("src/glob.py")));
+//! assert!(glob.matches(Path::new("src/tools/glob.rs")) && !glob.matches(Path::new("src/glob.py")));
 //! ```
 //!
 //! # Map
@@ -58,3 +58,7 @@ pub use query::{Keep, Query, SearchMode};
 pub(crate) use stored_index::{IndexContents, StoredFile, StoredIndex};
 pub use stored_index::{Saved, StoredIndexes, StoredStatus, Unusable};
 pub use suffix_search::{NearestTop, SuffixHits, search_tail};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeExamples;
