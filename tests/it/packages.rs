@@ -119,6 +119,7 @@ fn every_crate_has_a_readme_with_examples_limits_and_reasons() {
         "## Why not",
         "## Stability",
     ];
+    let measured = text("docs/internals/performance.md") + &text("docs/internals/search-index.md");
     let mut complaints = Vec::new();
     for (folder, manifest) in crate_manifests().iter().filter(|(folder, _)| !WITHOUT_README.contains(&folder.as_str()))
     {
@@ -139,6 +140,11 @@ fn every_crate_has_a_readme_with_examples_limits_and_reasons() {
             if !readme.contains(&format!("`{feature}`")) {
                 complain(format!("README.md does not name the feature {feature:?}"));
             }
+        }
+        let cost = readme.split_once("## Cost").and_then(|(_, rest)| rest.split("\n## ").next()).unwrap_or_default();
+        let figures = cost.split(|one: char| !one.is_ascii_digit() && one != '.').map(|part| part.trim_matches('.'));
+        for figure in figures.filter(|part| part.contains('.') && !measured.contains(part)) {
+            complain(format!("README.md has the figure {figure}, which is on no page of docs/internals"));
         }
         for link in readme.split("/rootbound/blob/main/").skip(1) {
             let file = link.split([')', '#']).next().unwrap_or_default();
