@@ -15,7 +15,8 @@
 //! | crate | what it is |
 //! |---|---|
 //! | [`file_tools`] | the tools a model calls, the session and the audit; no protocol and no runtime |
-//! | [`confined_fs`] | the sandbox: roots, paths, policy, walks, changes |
+//! | [`change_set`] | changes of files: locks, all or none, recovery, the state folder |
+//! | [`confined_fs`] | the sandbox: roots, paths, policy, opening, walks |
 //! | [`self_sandbox`] | the kernel's walls around this process and around programs that it starts |
 //! | `beneath` | below it: directory handles, the only crate that opens and changes files |
 //! | [`tree_search`] | ordered, parallel search with an index |
@@ -41,7 +42,7 @@
 //! 1. A module uses only modules of lower layers, and no two files use definitions of each other, directly or by a chain
 //!    (a re-export counts as a use of the file that defines the name).
 //! 2. `rmcp` appears only under `server/` (and in `main.rs` for the transport).
-//! 3. Files are touched only in `beneath`, `confined_fs` and `self_sandbox`, but for the configuration file and test code
+//! 3. Files are touched only in `beneath`, `confined_fs`, `change_set` and `self_sandbox`, but for the configuration file and test code
 //!    (`CONFINED` in `tests/it/tidy.rs`); `ignore` serves as a matcher alone.
 //! 4. `tokio` appears only in `main` and `server/`; everything below is synchronous.
 //! 5. A host path never reaches text for the model: [`confined_fs::WorkspacePath`] prints the public

@@ -12,9 +12,8 @@ use std::{
     time::Duration,
 };
 
-use confined_fs::{
-    AppendLog, EventSink, Opened, RootSpec, StateDir, WaitLimit, Workspace, prepare_process, watch_limit,
-};
+use change_set::{AppendLog, EventSink, Opened, StateDir, WaitLimit, Workspace};
+use confined_fs::{RootSpec, prepare_process, watch_limit};
 use file_tools::{
     Toolbox,
     audit::Audit,

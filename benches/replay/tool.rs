@@ -2,7 +2,8 @@
 
 use std::{fs, path::PathBuf, sync::Arc};
 
-use confined_fs::{Access, PolicyRules, RootSpec, Workspace};
+use change_set::Workspace;
+use confined_fs::{Access, PolicyRules, RootSpec};
 use file_tools::{Selection, Settings, Toolbox, session::Session};
 use rootbound::server::{InProcessClient, Server, ServerOptions, Services};
 use serde_json::{Value, json};

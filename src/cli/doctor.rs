@@ -30,7 +30,7 @@ pub struct StartReport {
     pub complaints: Vec<String>,
     /// Whether the state folder can be used.
     pub state: bool,
-    /// [`confined_fs::StateDir::unapplied_layers`], for this report alone.
+    /// [`change_set::StateDir::unapplied_layers`], for this report alone.
     pub unapplied_layers: Vec<PathBuf>,
     /// The rule files for agents, with their rules as written.
     pub agent_files: Vec<AgentFile>,

@@ -13,7 +13,8 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use confined_fs::{Root, StateDir, WorkspacePath};
+use change_set::StateDir;
+use confined_fs::{Root, WorkspacePath};
 use indicatif::ProgressStyle;
 use serde_json::{Value, json};
 use text_file::file_size;

@@ -7,7 +7,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use confined_fs::{AppendLog, IgnoreRules, PolicyRules, RootSpec, escape_controls};
+use change_set::AppendLog;
+use confined_fs::{IgnoreRules, PolicyRules, RootSpec, escape_controls};
 use tracing::level_filters::LevelFilter;
 
 use crate::server::{Confirm, ConfirmThrough, ServerOptions};

@@ -3,7 +3,8 @@
 
 use std::path::{Component, Path};
 
-use confined_fs::{AccessErrorKind, FileKind, PathError, Workspace, WorkspacePath, escape_name};
+use change_set::Workspace;
+use confined_fs::{AccessErrorKind, FileKind, PathError, WorkspacePath, escape_name};
 
 use super::world::{Meaning, RootSet, World};
 

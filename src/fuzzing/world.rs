@@ -12,7 +12,8 @@ use std::{
     time::Duration,
 };
 
-use confined_fs::{Access, PolicyRules, RootSpec, Workspace, WorkspaceOptions};
+use change_set::Workspace;
+use confined_fs::{Access, PolicyRules, RootSpec, WorkspaceOptions};
 use tree_search::{IndexMode, PathIndex};
 
 use file_tools::{CallContext, ReadBeforeWrite, Selection, Settings, Toolbox, session::Session};

@@ -9,7 +9,7 @@ mod proposal;
 
 use std::{sync::OnceLock, time::Duration};
 
-use confined_fs::Approval;
+use change_set::Approval;
 use rmcp::{
     Peer, RoleServer, ServiceError,
     model::{

@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use confined_fs::Workspace;
+use change_set::Workspace;
 use rmcp::service::{QuitReason, ServiceExt as _, serve_directly_with_ct};
 use tokio::{
     io::{AsyncRead, AsyncWrite},

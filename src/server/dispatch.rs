@@ -12,10 +12,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use confined_fs::{
-    Approval, WaitLimit,
-    stop::{StopReason, StopSignal},
-};
+use change_set::{Approval, WaitLimit};
+use confined_fs::stop::{StopReason, StopSignal};
 use serde_json::{Map, Value};
 use tokio::time;
 use tracing::Instrument as _;

@@ -6,7 +6,8 @@
 
 use std::time::{Duration, SystemTime};
 
-use confined_fs::{EventSink, WorkspacePath};
+use change_set::EventSink;
+use confined_fs::WorkspacePath;
 use serde_json::{Value, json};
 
 use crate::log::{LineQueue, LineSink};

@@ -4,7 +4,8 @@
 
 use std::{fmt::Write as _, sync::Arc};
 
-use confined_fs::{Root, Workspace};
+use change_set::Workspace;
+use confined_fs::Root;
 
 use file_tools::{Spec, Toolbox};
 

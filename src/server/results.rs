@@ -7,7 +7,8 @@
 use std::sync::Arc;
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
-use confined_fs::{Root, Workspace};
+use change_set::Workspace;
+use confined_fs::Root;
 use rmcp::{
     ErrorData,
     model::{

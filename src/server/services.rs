@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use confined_fs::Workspace;
+use change_set::Workspace;
 use lsp_check::{DiskChange, LanguageServers};
 use tree_search::PathIndex;
 

@@ -19,7 +19,7 @@ use std::{
     time::Duration,
 };
 
-use confined_fs::closing_late;
+use change_set::closing_late;
 use self_sandbox::{Priority, lower_priority};
 use tokio::{sync::oneshot, time};
 use tracing::Span;

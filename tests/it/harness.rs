@@ -11,7 +11,8 @@ use std::{
     sync::Arc,
 };
 
-use confined_fs::{Access, PolicyRules, RootSpec, StateDir, Workspace};
+use change_set::{StaleAfter, StateDir, Workspace};
+use confined_fs::{Access, PolicyRules, RootSpec};
 #[cfg(unix)]
 use file_tools::CallContext;
 use file_tools::{
@@ -48,6 +49,8 @@ pub(crate) struct Setup {
     pub(crate) settings: Settings,
     pub(crate) options: ServerOptions,
     pub(crate) workspace: confined_fs::WorkspaceOptions,
+    /// When a temporary file counts as left behind.
+    pub(crate) stale_after: StaleAfter,
     /// Whether the server has a state folder.
     pub(crate) state: bool,
     pub(crate) quota: QuotaLimits,
@@ -64,6 +67,7 @@ impl Default for Setup {
             settings: Settings::default(),
             options: ServerOptions::default(),
             workspace: confined_fs::WorkspaceOptions::default(),
+            stale_after: StaleAfter::default(),
             state: false,
             quota: QuotaLimits::default(),
             client: None,
@@ -95,7 +99,7 @@ impl Setup {
                 optional: false,
             })
             .collect();
-        Workspace::open(&roots, self.workspace.clone()).expect("the roots open").workspace
+        Workspace::open_sweeping(&roots, self.workspace.clone(), self.stale_after).expect("the roots open").workspace
     }
 
     /// What a call has in `workspace`, whose session keeps names and filters as `index` says. It is neither

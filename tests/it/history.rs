@@ -193,7 +193,7 @@ mod killed {
         time::Duration,
     };
 
-    use confined_fs::{Approval, Base, StaleAfter, WriteGuard};
+    use change_set::{Approval, Base, StaleAfter, WriteGuard};
     use rustix::process::{Signal, kill_process};
     use serde_json::{Value, json};
 
@@ -277,8 +277,7 @@ mod killed {
 
     /// The first write of the next server in a directory, as if some time had passed.
     fn next_server_writes(project: &Project) {
-        let mut setup = Setup::default();
-        setup.workspace.stale_after = StaleAfter(Duration::ZERO);
+        let setup = Setup { stale_after: StaleAfter(Duration::ZERO), ..Setup::default() };
         let workspace = setup.workspace(project.folder.path());
         for path in ["w0/next", "w1/next", "m/next", "next"] {
             let path = workspace.resolve(path).unwrap();

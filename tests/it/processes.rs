@@ -25,9 +25,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use confined_fs::{
-    Access, Approval, Base, PolicyRules, Revision, RootSpec, StaleAfter, Workspace, WorkspaceOptions, WriteGuard,
-};
+use change_set::{Approval, Base, StaleAfter, Workspace, WriteGuard};
+use confined_fs::{Access, PolicyRules, Revision, RootSpec, WorkspaceOptions};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -271,8 +270,9 @@ impl World {
                 policy: PolicyRules::default(),
                 optional: false,
             };
-            let options = WorkspaceOptions { stale_after: StaleAfter(Duration::ZERO), ..WorkspaceOptions::default() };
-            let workspace = Workspace::open(&[spec], options).unwrap().workspace;
+            let at_once = StaleAfter(Duration::ZERO);
+            let opened = Workspace::open_sweeping(&[spec], WorkspaceOptions::default(), at_once);
+            let workspace = opened.unwrap().workspace;
             let writable = workspace.writable(&workspace.resolve("next").unwrap()).unwrap();
             let guard = WriteGuard::acquire(&workspace, writable, Base::Absent).unwrap();
             guard.commit(b"", Approval::by_policy()).unwrap();

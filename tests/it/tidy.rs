@@ -22,6 +22,7 @@ const CONFINED: &[(&str, &[&str])] = &[
         "std::fs",
         &[
             "crates/beneath/src",
+            "crates/change-set/src",
             "crates/confined-fs/src",
             "crates/self-sandbox/src",
             "src/config/file",
@@ -30,6 +31,9 @@ const CONFINED: &[(&str, &[&str])] = &[
         ],
     ),
     ("ignore::gitignore", &["crates/confined-fs/src"]),
+    // Handles of directories, for paths that nothing has checked.
+    ("for_changes", &["crates/change-set/src", "crates/confined-fs/src"]),
+    (".root().dir()", &["crates/change-set/src"]),
     ("WalkBuilder", &[]),
     ("WalkParallel", &[]),
     ("memmap", &[]),

@@ -258,7 +258,8 @@ fn undo_names_no_hidden_path_and_the_rule_as_the_reason() {
 fn nothing_is_left_where_a_directory_becomes_a_link_while_a_change_is_prepared() {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    use confined_fs::{Access, Approval, Base, NewContent, Transaction, WaitLimit, Workspace};
+    use change_set::{Approval, Base, NewContent, Transaction, WaitLimit, Workspace};
+    use confined_fs::Access;
 
     let left_after = |asked_before: usize| {
         let folder = tempfile::tempdir().expect("a temporary folder");

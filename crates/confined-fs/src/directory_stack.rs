@@ -17,7 +17,7 @@ const OPEN_AT_ONCE: usize = 64;
 /// them are open below the top, however deep the tree; one that was closed meanwhile is opened again from the nearest that
 /// is still open, confined beneath it, no link followed.
 #[derive(Debug)]
-pub(crate) struct DirectoryStack<T> {
+pub struct DirectoryStack<T> {
     top: T,
     purpose: OpenFor,
     open_at_once: usize,
@@ -34,22 +34,22 @@ struct StackedDirectory {
 
 impl<T: Deref<Target = Dir>> DirectoryStack<T> {
     /// Just the top. All others are opened for `purpose`.
-    pub(crate) fn new(top: T, purpose: OpenFor) -> Self {
+    pub fn new(top: T, purpose: OpenFor) -> Self {
         Self { top, purpose, open_at_once: OPEN_AT_ONCE, below: Vec::new() }
     }
 
     /// How many directories the current one is below the top.
-    pub(crate) fn depth(&self) -> usize {
+    pub fn depth(&self) -> usize {
         self.below.len()
     }
 
     /// The names of the directories below the top, down to the current one.
-    pub(crate) fn names(&self) -> impl Iterator<Item = &OsStr> {
+    pub fn names(&self) -> impl Iterator<Item = &OsStr> {
         self.below.iter().map(|directory| directory.name.as_os_str())
     }
 
     /// Goes into a directory of the current one.
-    pub(crate) fn enter(&mut self, name: &OsStr) -> Result<(), Failure> {
+    pub fn enter(&mut self, name: &OsStr) -> Result<(), Failure> {
         let purpose = self.purpose;
         let dir = self.dir()?.dir_beneath(Path::new(name), purpose)?;
         self.push(name, Arc::new(dir));
@@ -57,7 +57,7 @@ impl<T: Deref<Target = Dir>> DirectoryStack<T> {
     }
 
     /// Goes into a directory of the current one that the caller has opened.
-    pub(crate) fn push(&mut self, name: &OsStr, dir: Arc<Dir>) {
+    pub fn push(&mut self, name: &OsStr, dir: Arc<Dir>) {
         self.below.push(StackedDirectory { name: name.to_os_string(), dir: Some(dir) });
         if let Some(far) = self.below.len().checked_sub(self.open_at_once + 1) {
             self.below[far].dir = None;
@@ -65,17 +65,17 @@ impl<T: Deref<Target = Dir>> DirectoryStack<T> {
     }
 
     /// Goes up one directory; the name of the one that was left.
-    pub(crate) fn leave(&mut self) -> Option<OsString> {
+    pub fn leave(&mut self) -> Option<OsString> {
         self.below.pop().map(|directory| directory.name)
     }
 
     /// Goes up to the directory that is `depth` below the top.
-    pub(crate) fn leave_to(&mut self, depth: usize) {
+    pub fn leave_to(&mut self, depth: usize) {
         self.below.truncate(depth);
     }
 
     /// The current directory, which is opened again where it was closed meanwhile.
-    pub(crate) fn dir(&mut self) -> Result<&Dir, Failure> {
+    pub fn dir(&mut self) -> Result<&Dir, Failure> {
         let Some(last) = self.below.len().checked_sub(1) else { return Ok(&self.top) };
         if self.below[last].dir.is_none() {
             self.open_again(last)?;
@@ -85,7 +85,7 @@ impl<T: Deref<Target = Dir>> DirectoryStack<T> {
 
     /// Closes all but the top, and keeps only the innermost open from now on: for a process that has run out of
     /// descriptors (`EMFILE`, `ENFILE`).
-    pub(crate) fn close_below(&mut self) {
+    pub fn close_below(&mut self) {
         self.open_at_once = 1;
         self.below.iter_mut().for_each(|directory| directory.dir = None);
     }
@@ -110,7 +110,7 @@ impl<T: Deref<Target = Dir>> DirectoryStack<T> {
 
 impl DirectoryStack<Arc<Dir>> {
     /// The current directory, where it is open.
-    pub(crate) fn open(&self) -> Option<&Arc<Dir>> {
+    pub fn open(&self) -> Option<&Arc<Dir>> {
         self.below.last().map_or(Some(&self.top), |directory| directory.dir.as_ref())
     }
 }
@@ -124,7 +124,7 @@ impl DirectoryStack<Arc<Dir>> {
 // [CVE-2022-21658]: https://blog.rust-lang.org/2022/01/20/cve-2022-21658/
 
 /// Removes the entry called `name`, following no link.
-pub(crate) fn remove_all(dir: &Dir, name: &OsStr) -> io::Result<()> {
+pub fn remove_all(dir: &Dir, name: &OsStr) -> io::Result<()> {
     if dir.child_stat(name)?.kind != FileKind::Directory {
         return dir.remove(name);
     }

@@ -8,7 +8,7 @@
 
 mod agent_files;
 mod link_targets;
-pub(super) mod repository;
+pub mod repository;
 mod server_files;
 
 use std::path::PathBuf;

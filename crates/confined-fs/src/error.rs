@@ -148,19 +148,22 @@ impl WorkspacePath {
 }
 
 impl AccessError {
-    pub(super) fn new(kind: AccessErrorKind, path: &WorkspacePath) -> Self {
+    /// An error of this kind.
+    pub fn new(kind: AccessErrorKind, path: &WorkspacePath) -> Self {
         Self { kind, path: path.clone(), source: None }
     }
 
     /// A refusal by policy that names the rule.
-    pub(super) fn by_rule(kind: AccessErrorKind, path: &WorkspacePath, rule: &str) -> Self {
+    #[doc(hidden)]
+    pub fn by_rule(kind: AccessErrorKind, path: &WorkspacePath, rule: &str) -> Self {
         let source = Some(io::Error::other(format!("matches {rule}")));
         Self { kind, path: path.clone(), source }
     }
 
     /// As [`Self::from_io`], of a path that was free of links a moment ago: a link there now means that something
     /// changed.
-    pub(super) fn from_failure(failure: Failure, path: &WorkspacePath) -> Self {
+    #[doc(hidden)]
+    pub fn from_failure(failure: Failure, path: &WorkspacePath) -> Self {
         match failure {
             Failure::Link => {
                 let gone = path.root().absence();
@@ -205,7 +208,7 @@ impl AccessError {
 }
 
 /// Says of what path an error of the system is.
-pub(super) trait AtPath<T> {
+pub trait AtPath<T> {
     /// Makes it [`AccessError::from_failure`] of that path.
     fn at(self, path: &WorkspacePath) -> Result<T, AccessError>;
 }

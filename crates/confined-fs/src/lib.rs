@@ -1,6 +1,6 @@
-//! Files for agents: roots, paths, policy, opening, walking, watching, writing, and the kernel's sandbox.
+//! Files for agents: roots, paths, policy, opening, walking, watching, and the kernel's sandbox.
 //!
-//! The only layer that touches files. `resolve` makes a [`WorkspacePath`] of a caller's text, and the file is opened
+//! The layer that reads files; the crate `change-set` above it changes them. `resolve` makes a [`WorkspacePath`] of a caller's text, and the file is opened
 //! beneath a root's directory handle, with links followed only inside the roots. Check and use are one step, so nothing
 //! can be swapped in between: servers that compare a canonical path with a prefix and then open it have been escaped
 //! from again and again (CVE-2025-53109, CVE-2025-53110). What is read, planned or shown is decided above.
@@ -37,12 +37,8 @@
 //! | How is a path opened beneath a root? | the crate [`beneath`], `open` |
 //! | Which names are below a directory, and which are ignored? | `walk` |
 //! | How is a change of them noticed? | `watch` |
-//! | How is a file replaced? | `write` |
-//! | What is an entry, before and after a change? | `tree/entry_state` |
-//! | How is a whole directory made, moved or deleted? | `tree` |
-//! | What makes several changes all or none? | `transaction` |
-//! | Where is what outlives the process? | `state` |
 //! | What may the process do at all? | `workspace/confine`, with the crate [`self_sandbox`] |
+//! | With what does `change-set` change files? | `for_changes` |
 //! | How is a refusal worded? | `error`, `limits` |
 //!
 //! Limits: hard links inside a root are not looked through, since package managers depend on them, and a process of the
@@ -55,22 +51,20 @@
 mod directory_stack;
 mod disk_rules;
 mod error;
+pub mod for_changes;
 mod limits;
 mod open;
 mod path;
 mod policy;
+mod reserved_names;
 mod revision;
 mod root;
-mod state;
 pub mod stop;
 #[cfg(all(test, unix))]
 mod tests;
-mod transaction;
-mod tree;
 mod walk;
 mod watch;
 mod workspace;
-mod write;
 
 use beneath::Dir;
 use directory_stack::DirectoryStack;
@@ -89,14 +83,6 @@ pub use path::{has_drive, peeled, split_path, windows_form};
 pub use policy::{AgentFile, PolicyRules, Secrets};
 pub use revision::{Revision, RevisionHasher, RevisionPrefix};
 pub use root::{Access, IdentityError, Root, RootGone, RootIdentity, RootSpec};
-pub use state::{
-    AppendLog, Durable, EventSink, FolderLock, NewPrivateFile, PrivateFile, StateDir, StateFile, StoredMoment,
-};
-pub use transaction::{CommitError, CommittedTransaction, FormerFile, Transaction, UnrestoredEntry, Unreverted};
-pub use tree::{
-    CreatedTree, EntryState, FileState, MovedTree, NO_RIGHTS, NewNode, Node, Purpose, RemoveError, Tree, TreeEntry,
-    TreeGuard, TreePosition,
-};
 pub use walk::{DirectoryListing, NameInTree, RULE_FILES};
 pub use walk::{
     Entry, EntryOrigin, IgnoreRules, Ignored, IgnoredEntries, LimitsHit, SiblingCache, StatCache, TreeListing,
@@ -104,7 +90,3 @@ pub use walk::{
 };
 pub use watch::{Changes, DiskWatcher, OnEvent, PathWatch, Unwatchable, WatchedEntry, Watcher, watch_limit};
 pub use workspace::{Opened, Workspace, WorkspaceOptions};
-pub use write::{
-    AppendedBytes, Approval, Base, Committed, FileLock, HashedBytes, HostFile, NewContent, NewDirectory, PreviousFile,
-    StaleAfter, WaitLimit, WritablePath, WriteGuard, closing_late, host_directory, host_path_exists,
-};

@@ -48,7 +48,8 @@ impl Limit {
     }
 
     /// As [`Self::of`], of open files alone: what cannot be opened now can be later.
-    pub(super) fn of_open_files(error: &io::Error) -> Option<Self> {
+    #[doc(hidden)]
+    pub fn of_open_files(error: &io::Error) -> Option<Self> {
         Self::of(error).filter(|limit| limit.is_open_files())
     }
 
@@ -81,7 +82,7 @@ impl fmt::Display for Limit {
 }
 
 /// Makes an answer of "nothing is there" (`ENOENT`), which is no error where an entry need not exist.
-pub(crate) trait IfThere<T, E> {
+pub trait IfThere<T, E> {
     /// `None` where the system finds no such entry.
     fn if_there(self) -> Result<Option<T>, E>;
 }
@@ -105,7 +106,7 @@ impl<T> IfThere<T, Failure> for Result<T, Failure> {
 }
 
 /// An error of the system as text, without its number.
-pub(super) fn error_text(error: &io::Error) -> String {
+pub fn error_text(error: &io::Error) -> String {
     let text = error.to_string();
     // std puts the number there.
     let text = text.split(" (os error").next().unwrap_or_default();

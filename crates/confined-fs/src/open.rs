@@ -204,7 +204,7 @@ impl Workspace {
 ///
 /// Policy is asked about every name of a file: the real one and each alias that a link gives it. A link called
 /// `notes.txt` does not open `.env`, nor one called `.env` a plain file (CVE-2026-25724).
-pub(crate) fn readable(name: &WorkspacePath, asked: &WorkspacePath) -> Result<(), AccessError> {
+pub fn readable(name: &WorkspacePath, asked: &WorkspacePath) -> Result<(), AccessError> {
     match name.root().policy().content(name.relative()) {
         Verdict::Allowed => Ok(()),
         Verdict::Refused(rule) => Err(AccessError::by_rule(AccessErrorKind::Secret, asked, &rule)),
@@ -212,7 +212,7 @@ pub(crate) fn readable(name: &WorkspacePath, asked: &WorkspacePath) -> Result<()
 }
 
 /// Refuses a change that policy refuses. The error is about the path that was asked for.
-pub(crate) fn changeable(verdict: Verdict, asked: &WorkspacePath) -> Result<(), AccessError> {
+pub fn changeable(verdict: Verdict, asked: &WorkspacePath) -> Result<(), AccessError> {
     match verdict {
         Verdict::Allowed => Ok(()),
         Verdict::Refused(rule) => Err(AccessError::by_rule(AccessErrorKind::ProtectedWrite, asked, &rule)),
@@ -231,7 +231,7 @@ fn present(real: &WorkspacePath) -> Result<(), AccessError> {
 }
 
 /// Refuses all but regular files: reading a FIFO or a device may block for ever or have side effects.
-pub(crate) fn regular(stat: &Stat, asked: &WorkspacePath) -> Result<(), AccessError> {
+pub fn regular(stat: &Stat, asked: &WorkspacePath) -> Result<(), AccessError> {
     let kind = match stat.kind {
         FileKind::File => return Ok(()),
         FileKind::Directory => AccessErrorKind::IsDirectory,

@@ -14,8 +14,9 @@ use std::{cmp::Ordering, ffi::OsStr, fmt, sync::Arc};
 
 use crate::{Root, Verdict};
 
+pub use escape::name_of;
 pub use escape::{escape_controls, escape_difference, escape_name};
-pub(super) use escape::{escape_text, is_invisible, name_of};
+pub(super) use escape::{escape_text, is_invisible};
 pub use resolve::{PathSuffix, has_drive, peeled, windows_form};
 pub(super) use resolve::{peel, resolve, resolve_uri};
 pub use suggest::LookAlikes;
@@ -105,7 +106,8 @@ impl WorkspacePath {
     }
 
     /// Whether policy treats it as not there.
-    pub(super) fn hidden(&self) -> bool {
+    #[doc(hidden)]
+    pub fn hidden(&self) -> bool {
         self.root.policy().hidden(&self.relative)
     }
 
@@ -114,8 +116,9 @@ impl WorkspacePath {
         self.root.policy().content(&self.relative) != Verdict::Allowed
     }
 
-    /// The canonical host path. For keys and comparison inside this crate only.
-    pub(super) fn host(&self) -> PathBuf {
+    /// The canonical host path. For keys and comparison inside this crate and `change-set` only.
+    #[doc(hidden)]
+    pub fn host(&self) -> PathBuf {
         self.root.canonical.join(&self.relative)
     }
 }

@@ -37,7 +37,7 @@ pub(super) use startup_rules::{ProtectedPaths, StartupRules};
 
 /// The answer of policy about one use of one name.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Verdict {
+pub enum Verdict {
     /// No rule is against it.
     Allowed,
     /// Refused, by this rule.
@@ -46,7 +46,7 @@ pub(super) enum Verdict {
 
 /// The rules in force.
 #[derive(Clone, Debug)]
-pub(super) struct Policy {
+pub struct Policy {
     deny: Refusals,
     allow_secret: Globs,
     protect: Refusals,
@@ -120,7 +120,7 @@ impl Policy {
     /// Whether this path, a directory or not, may be created, replaced, moved or deleted. Some names are harmless for
     /// directories. In a worktree with its own rules the default list counts from its top, and rules that people wrote
     /// from both.
-    pub(super) fn write(&self, relative: &Path, is_directory: bool) -> Verdict {
+    pub fn write(&self, relative: &Path, is_directory: bool) -> Verdict {
         // A move asks twice about each entry of a tree, of which folding its names took half of the time.
         if self.protect.is_empty() && self.startup.allows_all_writes() && self.run_later.rules_out(relative) {
             return Verdict::Allowed;
@@ -140,14 +140,14 @@ impl Policy {
 
     /// Whether this is no file that the server starts from, and may be changed. For real paths alone: a
     /// file behind a link that the server starts from is not itself one.
-    pub(super) fn server_file(&self, relative: &Path) -> Verdict {
+    pub fn server_file(&self, relative: &Path) -> Verdict {
         let files = &self.startup.server_files;
         let why = if files.is_empty() { None } else { files.why(relative, &fold(relative)) };
         why.map_or(Verdict::Allowed, |why| Verdict::Refused(why.to_owned()))
     }
 
     /// Whether a link may have this name. Behind `.vscode -> plain`, the file `plain/tasks.json` would run later.
-    pub(super) fn link(&self, relative: &Path) -> Verdict {
+    pub fn link(&self, relative: &Path) -> Verdict {
         let path = fold(relative);
         if let Some(why) = self.startup.server_files.why_above(relative, &path) {
             return Verdict::Refused(why.to_owned());

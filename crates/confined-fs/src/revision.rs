@@ -53,7 +53,7 @@ impl Revision {
     }
 
     /// As [`Self::of_reader`], of what is copied meanwhile: `copy` gets each piece, at most 128 KiB, and its error ends it.
-    pub(crate) fn of_copied(
+    pub fn of_copied(
         source: &mut (impl io::Read + ?Sized),
         copy: impl FnMut(&[u8]) -> io::Result<()>,
     ) -> io::Result<Self> {

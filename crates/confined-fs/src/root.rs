@@ -192,6 +192,18 @@ impl Root {
         Revision::of(canonical.as_os_str().as_encoded_bytes()).to_string()
     }
 
+    /// Its directory, to open what is below it.
+    #[doc(hidden)]
+    pub fn dir(&self) -> &RootDir {
+        &self.dir
+    }
+
+    /// Its place among the roots.
+    #[doc(hidden)]
+    pub fn index(&self) -> usize {
+        self.index
+    }
+
     /// The mount name, if the root has one.
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()
@@ -283,7 +295,8 @@ impl Root {
     }
 
     /// Why nothing below it can be opened, if so.
-    pub(super) fn absence(&self) -> Option<RootGone> {
+    #[doc(hidden)]
+    pub fn absence(&self) -> Option<RootGone> {
         let gone = self.presence().err();
         gone.or_else(|| self.optional.as_ref()?.absence(&self.dir))
     }
@@ -314,7 +327,8 @@ impl Root {
     }
 
     /// The rules in force below it: those of all roots, its own, and what start-up found.
-    pub(super) fn policy(&self) -> &Policy {
+    #[doc(hidden)]
+    pub fn policy(&self) -> &Policy {
         self.appeared_policy.get().or_else(|| self.startup_policy.get()).unwrap_or(&self.policy)
     }
 

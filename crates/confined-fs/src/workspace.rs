@@ -1,6 +1,6 @@
 //! What can be done with a workspace: the methods of its handle, most of which pass on to the module that does it.
 //!
-//! Those of one folder alone are there: `open`, `path`, `transaction`, `tree`, `watch`.
+//! Those of one folder alone are there: `open`, `path`, `watch`.
 
 mod confine;
 mod shared;
@@ -11,8 +11,7 @@ use std::{cell::Cell, ops::ControlFlow, sync::Arc};
 use beneath::{FileKind, OpenFor, Stat};
 
 use crate::{
-    AccessError, Dir, Entry, EntryOrigin, PathError, Root, WalkOptions, WalkReport, WorkspacePath, WritablePath, path,
-    walk, write,
+    AccessError, Dir, Entry, EntryOrigin, PathError, Root, WalkOptions, WalkReport, WorkspacePath, path, walk,
 };
 
 pub(super) use shared::Shared;
@@ -185,12 +184,6 @@ impl Workspace {
         let (root, path) = (way.real.root(), way.real.relative());
         let dir = root.dir.dir_beneath(path, OpenFor::Traverse).ok()?;
         walk::is_left_out(&self.shared.roots, root, path, &dir).then_some(dir)
-    }
-
-    /// The path as one that may be written: its root is read-write, and policy allows its real name.
-    /// Neither the file nor its directories need exist.
-    pub fn writable(&self, path: &WorkspacePath) -> Result<WritablePath, AccessError> {
-        write::writable(&self.shared, path)
     }
 
     /// Real root and real names, after links inside the roots; for what is missing, the real

@@ -6,7 +6,8 @@
 
 use std::fmt::Write as _;
 
-use confined_fs::{Approval, Base, Revision, WorkspacePath};
+use change_set::{Approval, Base};
+use confined_fs::{Revision, WorkspacePath};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use source_outline::problems::Problem;

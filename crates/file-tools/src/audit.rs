@@ -14,7 +14,8 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use confined_fs::{AppendLog, Revision, Workspace, WorkspacePath, escape_controls};
+use change_set::{AppendLog, Workspace};
+use confined_fs::{Revision, WorkspacePath, escape_controls};
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 use text_file::shorten;

@@ -2,9 +2,8 @@
 
 use std::{fmt::Write as _, sync::Arc};
 
-use confined_fs::{
-    AccessErrorKind, Approval, Base, CreatedTree, Node, Stat, Tree, TreeGuard, WorkspacePath, WriteGuard,
-};
+use change_set::{Approval, Base, CreatedTree, Node, Tree, TreeGuard, WriteGuard};
+use confined_fs::{AccessErrorKind, Stat, WorkspacePath};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

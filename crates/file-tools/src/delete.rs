@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use confined_fs::{Approval, Base, Node, Purpose, Revision, Tree, TreeGuard, WorkspacePath, WritablePath};
+use change_set::{Approval, Base, Node, Purpose, Tree, TreeGuard, WritablePath};
+use confined_fs::{Revision, WorkspacePath};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

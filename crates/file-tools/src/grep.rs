@@ -215,7 +215,8 @@ mod tests {
 
     use super::*;
     use crate::{Content, Kind};
-    use confined_fs::{Access, Workspace, stop::StopSignal};
+    use change_set::Workspace;
+    use confined_fs::{Access, stop::StopSignal};
     use tree_search::{Pattern, PatternOptions};
 
     fn plan(stop: StopSignal) -> Result<String, ToolError> {

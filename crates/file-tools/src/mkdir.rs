@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use confined_fs::{Approval, Base, FileKind, TreeGuard, WorkspacePath, WritablePath};
+use change_set::{Approval, Base, TreeGuard, WritablePath};
+use confined_fs::{FileKind, WorkspacePath};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

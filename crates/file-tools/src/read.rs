@@ -245,7 +245,8 @@ mod tests {
 
     use super::*;
     use crate::Blocking;
-    use confined_fs::{Access, Workspace};
+    use change_set::Workspace;
+    use confined_fs::Access;
 
     #[test]
     fn only_utf8_text_is_read_inline() {

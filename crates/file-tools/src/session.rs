@@ -14,7 +14,8 @@ pub use quota::{Cost, Quota, QuotaError, QuotaLimits, RootBytes};
 
 use std::io;
 
-use confined_fs::{Revision, StateDir};
+use change_set::StateDir;
+use confined_fs::Revision;
 
 /// State shared by the calls of one session.
 #[derive(Debug)]

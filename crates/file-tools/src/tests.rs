@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use confined_fs::{Access, Approval, Workspace};
+use change_set::{Approval, Workspace};
+use confined_fs::Access;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

@@ -12,7 +12,8 @@ mod virtual_tree;
 
 use std::{collections::BTreeMap, fmt::Write as _};
 
-use confined_fs::{Approval, Base, Revision, WorkspacePath};
+use change_set::{Approval, Base};
+use confined_fs::{Revision, WorkspacePath};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use text_file::Document;

@@ -6,7 +6,8 @@ mod write_request;
 
 use std::{borrow::Cow, fmt::Write as _};
 
-use confined_fs::{AccessError, Approval, Base, Committed, Revision, WorkspacePath};
+use change_set::{Approval, Base, Committed};
+use confined_fs::{AccessError, Revision, WorkspacePath};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use text_edit::{Diff, DiffExtent};

@@ -199,7 +199,7 @@ impl LanguageServers {
     }
 
     /// A file was read: its server starts, and gets its text, so that a change can be compared with it. Nothing waits.
-    pub fn opened(self: &Arc<Self>, workspace: &Arc<Workspace>, path: &WorkspacePath) {
+    pub fn opened(self: &Arc<Self>, workspace: &Workspace, path: &WorkspacePath) {
         if self.broker.is_none() || !self.are_for(path) {
             return;
         }
@@ -211,7 +211,7 @@ impl LanguageServers {
         if !opened.insert(path.clone()) {
             return;
         }
-        let (servers, workspace, path) = (Arc::clone(self), Arc::clone(workspace), path.clone());
+        let (servers, workspace, path) = (Arc::clone(self), workspace.clone(), path.clone());
         // Where there is no thread, the first change starts it.
         let _ = thread::Builder::new().name("lsp-open".to_owned()).spawn(move || servers.open(&workspace, &path));
     }

@@ -26,10 +26,8 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime};
 use std::{ffi::OsStr, io};
 
-use confined_fs::{
-    NewPrivateFile, PrivateFile, RootIdentity, StateDir, StateFile, StoredMoment, TreeListing, WorkspacePath,
-    split_path,
-};
+use change_set::{NewPrivateFile, PrivateFile, StateDir, StateFile, StoredMoment};
+use confined_fs::{RootIdentity, TreeListing, WorkspacePath, split_path};
 
 use crate::ngram_filter::{FileSegments, NgramFilter, SEGMENTS};
 use crate::stored_index::format::{CHECKSUM, HEADER, Header, LISTING, SEGMENT_LIST, TABLES, TRAILER};

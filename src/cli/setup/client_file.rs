@@ -3,7 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
-use confined_fs::{HostFile, escape_controls};
+use change_set::HostFile;
+use confined_fs::escape_controls;
 use text_edit::{DiffExtent, unified_diff};
 
 /// The file and its text.

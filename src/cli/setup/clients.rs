@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use EntryScope::{Local, Project, User};
 use Format::{Json, Toml, Yaml};
-use confined_fs::host_path_exists;
+use change_set::host_path_exists;
 
 use crate::config::Environment;
 

@@ -5,8 +5,8 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
+use change_set::host_directory;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use confined_fs::host_directory;
 use serde_json::{Map, Value};
 
 use crate::config::{Environment, SetupRequest, command};

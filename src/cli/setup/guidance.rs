@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use confined_fs::host_directory;
+use change_set::host_directory;
 
 use crate::config::SetupRequest;
 

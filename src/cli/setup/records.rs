@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use confined_fs::StateDir;
+use change_set::StateDir;
 
 use super::client_file::ClientFile;
 

@@ -8,7 +8,8 @@ use std::{
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
-use confined_fs::{Approval, Base, Revision, random_bytes};
+use change_set::{Approval, Base};
+use confined_fs::{Revision, random_bytes};
 use rmcp::model::{RequestStateCodec, SealOptions};
 use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
@@ -310,7 +311,7 @@ mod tests {
 
 #[cfg(test)]
 mod code_tests {
-    use confined_fs::{Base, StateDir};
+    use change_set::{Base, StateDir};
 
     use file_tools::Fingerprint;
 

@@ -4,7 +4,8 @@
 
 use std::{sync::Arc, time::Duration};
 
-use confined_fs::{Access, Workspace};
+use change_set::Workspace;
+use confined_fs::Access;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

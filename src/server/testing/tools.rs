@@ -6,7 +6,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use confined_fs::{Access, Approval, Base, Workspace};
+use change_set::{Approval, Base, Workspace};
+use confined_fs::Access;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;

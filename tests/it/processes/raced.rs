@@ -2,7 +2,8 @@
 
 use std::{fs, path::Path, sync::Arc, time::Duration};
 
-use confined_fs::{Access, Approval, PolicyRules, RootSpec, StateDir, Workspace, WorkspaceOptions};
+use change_set::{Approval, StateDir, Workspace};
+use confined_fs::{Access, PolicyRules, RootSpec, WorkspaceOptions};
 use file_tools::{CallContext, Change, Kind, Plan, Selection, ToolError, Toolbox, session::Session};
 use serde_json::{Value, json};
 use tempfile::TempDir;

@@ -12,8 +12,9 @@ use super::{Source, crates, none, root, sources};
 /// lines lowers them to the next multiple of 20; one that raises a ceiling says what it is paid for with.
 const MAX_LINES: &[(&str, usize)] = &[
     ("crates/beneath", 1_540),
-    ("crates/confined-fs", 12_380),
-    ("crates/file-tools", 21_140),
+    ("crates/change-set", 5_060),
+    ("crates/confined-fs", 7_500),
+    ("crates/file-tools", 21_160),
     ("crates/image-view", 960),
     ("crates/lsp-check", 1_580),
     ("crates/office-text", 2_920),

@@ -24,7 +24,7 @@ const REST: [&str; 3] = ["objects", "refs", "commondir"];
 ///
 /// # Errors
 /// Where a directory cannot be looked into: a limit of open files must not make a repository writable.
-pub(crate) fn why_refused(real: &WorkspacePath) -> io::Result<Option<String>> {
+pub fn why_refused(real: &WorkspacePath) -> io::Result<Option<String>> {
     let policy = real.root().policy();
     let mut at = PathBuf::new();
     let mut dir = real.root().dir.open()?;
@@ -70,7 +70,7 @@ fn is_nothing(error: &io::Error) -> bool {
 }
 
 /// Why the directory at `path`, with these names in it, may not be made, moved or deleted.
-pub(crate) fn why_refused_listed(path: &WorkspacePath, names: &[Listed]) -> Option<String> {
+pub fn why_refused_listed(path: &WorkspacePath, names: &[Listed]) -> Option<String> {
     let kind = |name: &str| names.iter().find(|listed| listed.name == name).map(|listed| listed.kind);
     (is_one(kind) && !path.root().policy().allows_protected(path.relative())).then(|| rule(path))
 }

@@ -18,33 +18,33 @@ use crate::{AccessError, AccessErrorKind, AtPath as _, Dir, Root, Roots, Workspa
 
 /// Where an asked path leads, and by which names.
 #[derive(Clone, Debug)]
-pub(crate) struct Location {
+pub struct Location {
     /// Real root and real names.
-    pub(crate) real: WorkspacePath,
+    pub real: WorkspacePath,
     /// The other names of the same place that the way passed through: for each link, the path with that
     /// link still in it, beginning with the path that was asked for. Empty where there was no link.
-    pub(crate) aliases: Vec<WorkspacePath>,
+    pub aliases: Vec<WorkspacePath>,
 }
 
 impl Location {
     /// A place to which no link leads.
-    pub(crate) fn direct(real: WorkspacePath) -> Self {
+    pub fn direct(real: WorkspacePath) -> Self {
         Self { real, aliases: Vec::new() }
     }
 
     /// Every name of the place. Policy is asked about each, and the strictest answer counts: a program that
     /// opens `.vscode/tasks.json` does not mind that `.vscode` is a link.
-    pub(crate) fn names(&self) -> impl Iterator<Item = &WorkspacePath> {
+    pub fn names(&self) -> impl Iterator<Item = &WorkspacePath> {
         std::iter::once(&self.real).chain(&self.aliases)
     }
 
     /// Whether policy treats it as not there, by any of its names.
-    pub(crate) fn hidden(&self) -> bool {
+    pub fn hidden(&self) -> bool {
         self.names().any(WorkspacePath::hidden)
     }
 
     /// Whether policy denies its content, by any of its names.
-    pub(crate) fn secret(&self) -> bool {
+    pub fn secret(&self) -> bool {
         self.names().any(WorkspacePath::secret)
     }
 

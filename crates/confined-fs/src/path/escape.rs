@@ -48,14 +48,14 @@ pub(super) fn unescape_name(text: &str) -> Option<OsString> {
 
 /// The name of these bytes; `None` where the system has no such names.
 #[cfg(unix)]
-#[expect(clippy::unnecessary_wraps, reason = "the same signature as elsewhere")]
-pub(crate) fn name_of(bytes: Vec<u8>) -> Option<OsString> {
+pub fn name_of(bytes: Vec<u8>) -> Option<OsString> {
     use std::os::unix::ffi::OsStringExt as _;
     Some(OsString::from_vec(bytes))
 }
 
+/// As on Unix.
 #[cfg(not(unix))]
-pub(crate) fn name_of(bytes: Vec<u8>) -> Option<OsString> {
+pub fn name_of(bytes: Vec<u8>) -> Option<OsString> {
     String::from_utf8(bytes).ok().map(OsString::from)
 }
 

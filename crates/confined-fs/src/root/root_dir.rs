@@ -14,7 +14,7 @@ use beneath::{Dir, Failure, FileKind, OpenFor, Stat};
 
 /// The directory of one root.
 #[derive(Debug)]
-pub(crate) struct RootDir {
+pub struct RootDir {
     /// The directory itself, or one above it; `None` of one that could not be opened at the start: nothing is in it.
     held: Option<Dir>,
     /// The path from there to the directory: "" for itself.
@@ -66,12 +66,12 @@ impl RootDir {
     }
 
     /// As [`Dir::dir_beneath`]; "" is the root itself.
-    pub(crate) fn dir_beneath(&self, relative: &Path, purpose: OpenFor) -> Result<Dir, Failure> {
+    pub fn dir_beneath(&self, relative: &Path, purpose: OpenFor) -> Result<Dir, Failure> {
         self.held()?.dir_beneath(&self.path(relative), purpose)
     }
 
     /// As `file_beneath` of a directory; the root itself is never opened as a file, whatever is at its path.
-    pub(crate) fn file_beneath(&self, relative: &Path) -> Result<File, Failure> {
+    pub fn file_beneath(&self, relative: &Path) -> Result<File, Failure> {
         if relative.as_os_str().is_empty() {
             return Err(Failure::Io(io::ErrorKind::IsADirectory.into()));
         }
@@ -79,7 +79,7 @@ impl RootDir {
     }
 
     /// As [`Dir::stat_beneath`]; what is at the path of the root itself, and is no directory, is an error.
-    pub(crate) fn stat_beneath(&self, relative: &Path) -> Result<Stat, Failure> {
+    pub fn stat_beneath(&self, relative: &Path) -> Result<Stat, Failure> {
         let stat = self.held()?.stat_beneath(&self.path(relative))?;
         match stat.kind {
             FileKind::Directory => Ok(stat),

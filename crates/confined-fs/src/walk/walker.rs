@@ -9,6 +9,7 @@ use std::{collections::BTreeSet, io, ops::ControlFlow};
 use beneath::{Failure, FileKind, Listed, OpenFor};
 use ignore::Match;
 
+use crate::reserved_names::is_reserved;
 use crate::walk::entry::WalkStart;
 use crate::walk::ignores::{
     DirectoryIgnores, GITIGNORE, IGNORE, LocatedDir, Rules, has, holds_rules, is_file, is_ignored_by_marker,
@@ -16,7 +17,6 @@ use crate::walk::ignores::{
 };
 use crate::walk::worktree::{GIT, is_left_out};
 use crate::walk::{Entry, Ignored, RuleSource, Visitor, WalkOptions, WalkReport};
-use crate::write::is_reserved;
 use crate::{AccessError, AccessErrorKind, AtPath as _, Dir, DirectoryStack, Limit, Shared, WorkspacePath};
 
 /// Walks as [`Workspace::walk`](crate::Workspace::walk) does, for any visitor.

@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use beneath::{FileKind, OpenFor};
 
 use super::{Event, OpenPath, Queue, Unwatchable};
-use crate::{Workspace, WorkspacePath, write::is_reserved};
+use crate::{Workspace, WorkspacePath, reserved_names::is_reserved};
 
 /// Events that are taken at once: their reader has other work.
 const MAX_EVENTS_AT_ONCE: usize = 1024;

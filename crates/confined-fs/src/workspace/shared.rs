@@ -1,15 +1,13 @@
 //! The state of one workspace, the handle to it that everything above holds, and how it is opened: the roots, and the
 //! rules that are found in them once, before any call is served.
 //!
-//! What is done with it is in `open`, `walk`, `watch` and `write`.
+//! What is done with it is in `open`, `walk` and `watch`.
 
 use std::{path::PathBuf, sync::Arc};
 
-use crate::write::{DirectoryLocks, PathLocks, StaleTemporaries};
 use crate::{
-    AgentFile, IgnoreRules, PolicyRules, RootSpec, Roots, StaleAfter,
+    AgentFile, IgnoreRules, PolicyRules, RootSpec, Roots,
     disk_rules::DiskRules,
-    transaction::Intents,
     walk::{Ignores, rules_above},
     watch::SystemEvents,
 };
@@ -26,11 +24,7 @@ pub(crate) struct Shared {
     pub(crate) roots: Roots,
     pub(crate) disk_rules: DiskRules,
     pub(crate) ignores: Ignores,
-    pub(crate) path_locks: Arc<PathLocks>,
-    pub(crate) directory_locks: Arc<DirectoryLocks>,
-    pub(crate) stale_temporaries: StaleTemporaries,
     pub(crate) system_events: SystemEvents,
-    pub(crate) intents: Intents,
 }
 
 /// Options for all roots.
@@ -42,8 +36,6 @@ pub struct WorkspaceOptions {
     pub ignore: IgnoreRules,
     /// Never use `openat2`; open one component at a time instead.
     pub force_fallback: bool,
-    /// When a temporary file counts as left behind.
-    pub stale_after: StaleAfter,
     /// Files of the host, by absolute paths, that the next start reads or runs: neither they nor a link that leads to
     /// them is written, whatever the rules allow.
     pub server_files: Vec<PathBuf>,
@@ -66,7 +58,7 @@ impl Workspace {
     /// Opens the roots. A missing root is a warning, see [`Workspace::unusable`]; mount names that contradict each other
     /// are an error. The sentences hold host paths: they are for the log.
     pub fn open(specs: &[RootSpec], options: WorkspaceOptions) -> Result<Opened, Vec<String>> {
-        let WorkspaceOptions { policy, ignore, force_fallback, stale_after, server_files, agent_rules } = options;
+        let WorkspaceOptions { policy, ignore, force_fallback, server_files, agent_rules } = options;
         let (roots, mut warnings) = Roots::open(specs, &policy, force_fallback)?;
         let (disk_rules, agent_files) = DiskRules::find(&roots, server_files, agent_rules);
         warnings.extend(agent_files.iter().filter_map(|file| {
@@ -77,11 +69,7 @@ impl Workspace {
             ignores: Ignores::new(&ignore, rules_above(&roots)),
             roots,
             disk_rules,
-            path_locks: Arc::default(),
-            directory_locks: Arc::default(),
-            stale_temporaries: StaleTemporaries::new(stale_after),
             system_events: SystemEvents::open(),
-            intents: Intents::default(),
         };
         Ok(Opened { workspace: Self { shared: Arc::new(shared) }, warnings, agent_files })
     }

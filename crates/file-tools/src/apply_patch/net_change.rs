@@ -5,7 +5,8 @@ use std::{
     sync::Arc,
 };
 
-use confined_fs::{Base, EntryState, Revision, WorkspacePath};
+use change_set::{Base, EntryState};
+use confined_fs::{Revision, WorkspacePath};
 use text_edit::DiffExtent;
 use text_file::Document;
 

@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use text_edit::Strategies;
 use text_file::Document;
 
-use confined_fs::{EntryState, Node, Purpose, Revision, Snapshot, WorkspacePath, WritablePath};
+use change_set::{EntryState, Node, Purpose, WritablePath};
+use confined_fs::{Revision, Snapshot, WorkspacePath};
 
 use crate::session::Writer;
 

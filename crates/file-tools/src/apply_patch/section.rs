@@ -2,7 +2,8 @@
 
 use std::{borrow::Cow, ops::Range};
 
-use confined_fs::{EntryState, WorkspacePath};
+use change_set::EntryState;
+use confined_fs::WorkspacePath;
 use text_edit::{
     ContextNote, LocatedHunk, Replacement,
     patch::{FileAction, FilePatch, HunkLine, PatchHunk, PatchPath},

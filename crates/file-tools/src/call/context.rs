@@ -6,8 +6,9 @@ use std::{
     time::Duration,
 };
 
+use change_set::{WaitLimit, Workspace};
 use confined_fs::{
-    AccessError, Snapshot, WaitLimit, Workspace, WorkspacePath, escape_difference,
+    AccessError, Snapshot, WorkspacePath, escape_difference,
     stop::{StopReason, StopSignal},
 };
 use lsp_check::LanguageServers;

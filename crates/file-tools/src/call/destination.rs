@@ -1,7 +1,8 @@
 //! Where a change puts something: the new path of a file, and what `move` and `copy` share, two paths and what
 //! may be at the second.
 
-use confined_fs::{Base, FileKind, LookAlikes, Revision, Tree, WorkspacePath, WritablePath};
+use change_set::{Base, Tree, WritablePath};
+use confined_fs::{FileKind, LookAlikes, Revision, WorkspacePath};
 
 use super::{
     context::CallContext,

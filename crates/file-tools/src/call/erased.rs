@@ -6,7 +6,7 @@ use std::{
     sync::LazyLock,
 };
 
-use confined_fs::Approval;
+use change_set::Approval;
 use schemars::{JsonSchema, Schema, generate::SchemaSettings, transform::RecursiveTransform};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};

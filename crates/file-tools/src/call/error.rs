@@ -5,9 +5,8 @@
 
 use std::{fmt, time::Duration};
 
-use confined_fs::{
-    AccessError, AccessErrorKind, Limit, PathError, RootGone, Workspace, WorkspacePath, escape_controls,
-};
+use change_set::Workspace;
+use confined_fs::{AccessError, AccessErrorKind, Limit, PathError, RootGone, WorkspacePath, escape_controls};
 use text_file::nearest_name::did_you_mean;
 
 use crate::session::QuotaError;

@@ -8,7 +8,8 @@
 
 use std::hash::{BuildHasher as _, RandomState};
 
-use confined_fs::{Workspace, WorkspacePath};
+use change_set::Workspace;
+use confined_fs::WorkspacePath;
 
 /// `text`, fenced if one of `paths` is in an untrusted root. They must be real ones: a link may lead into one.
 pub(crate) fn fenced<'p>(

@@ -2,7 +2,8 @@
 
 use std::fmt::{Display, Write as _};
 
-use confined_fs::{Workspace, WorkspacePath};
+use change_set::Workspace;
+use confined_fs::WorkspacePath;
 use text_file::hidden::{self, Hidden};
 
 use super::fence::fenced;

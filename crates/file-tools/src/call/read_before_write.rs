@@ -2,10 +2,8 @@
 
 use std::{collections::HashMap, ops::Range, sync::Arc};
 
-use confined_fs::{
-    AccessError, AccessErrorKind, Node, Revision, RevisionPrefix, Snapshot, Tree, TreeGuard, WorkspacePath,
-    WritablePath,
-};
+use change_set::{Node, Tree, TreeGuard, WritablePath};
+use confined_fs::{AccessError, AccessErrorKind, Revision, RevisionPrefix, Snapshot, WorkspacePath};
 use image_view::ImageFile;
 use text_edit::changed_lines;
 use text_file::{DecodeError, Document, is_document_name};

@@ -7,7 +7,8 @@ use std::{
     time::Duration,
 };
 
-use confined_fs::{Approval, Base, DiskWatcher, OnEvent, Revision};
+use change_set::{Approval, Base};
+use confined_fs::{DiskWatcher, OnEvent, Revision};
 use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
 

@@ -2,10 +2,11 @@
 
 use std::cell::OnceCell;
 
-use confined_fs::{
-    AccessError, AccessErrorKind, AppendedBytes, Approval, Base, Committed, Durable, FileLock, FileState, HashedBytes,
-    NewContent, PreviousFile, WorkspacePath, WritablePath, WriteGuard,
+use change_set::{
+    AppendedBytes, Approval, Base, Committed, Durable, FileLock, FileState, HashedBytes, NewContent, PreviousFile,
+    WritablePath, WriteGuard,
 };
+use confined_fs::{AccessError, AccessErrorKind, WorkspacePath};
 use text_file::Document;
 
 use crate::session::Writer;

@@ -6,10 +6,11 @@ use std::{
     sync::Arc,
 };
 
-use confined_fs::{
-    AccessError, Approval, Base, CommitError, CommittedTransaction, Durable, EntryState, FileState, FormerFile,
-    NewContent, Node, Purpose, Revision, Transaction, UnrestoredEntry, WorkspacePath, WritablePath, WriteGuard,
+use change_set::{
+    Approval, Base, CommitError, CommittedTransaction, Durable, EntryState, FileState, FormerFile, NewContent, Node,
+    Purpose, Transaction, UnrestoredEntry, WritablePath, WriteGuard,
 };
+use confined_fs::{AccessError, Revision, WorkspacePath};
 
 use crate::session::Writer;
 use crate::session::history::{Effect, FormerEntry, JournalRecord, Kept, Undoable, UndoableChange};
@@ -24,8 +25,8 @@ use super::{
 
 /// A step of a change of many files. Every path is removed or left at most once, and gets an entry at most once.
 pub(crate) struct ChangeStep {
-    /// Where: from [`Workspace::writable`](confined_fs::Workspace::writable) for a content, else from
-    /// [`Workspace::writable_entry`](confined_fs::Workspace::writable_entry).
+    /// Where: from [`Workspace::writable`](change_set::Workspace::writable) for a content, else from
+    /// [`Workspace::writable_entry`](change_set::Workspace::writable_entry).
     pub(crate) target: WritablePath,
     pub(crate) change: NewState,
 }
@@ -387,7 +388,8 @@ mod tests {
     };
 
     use super::*;
-    use confined_fs::{Access, Workspace};
+    use change_set::Workspace;
+    use confined_fs::Access;
 
     fn context(root: &Path) -> CallContext {
         CallContext::on(Workspace::of_directory(root, Access::ReadWrite))

@@ -2,10 +2,11 @@
 
 use std::{io, sync::Arc};
 
-use confined_fs::{
-    AccessError, Approval, CreatedTree, Durable, EntryState, MovedTree, NewNode, Node, Purpose, RemoveError, Revision,
-    Tree, TreeGuard, TreePosition, WorkspacePath, WritablePath,
+use change_set::{
+    Approval, CreatedTree, Durable, EntryState, MovedTree, NewNode, Node, Purpose, RemoveError, Tree, TreeGuard,
+    TreePosition, WritablePath,
 };
+use confined_fs::{AccessError, Revision, WorkspacePath};
 
 use crate::session::history::{Effect, FormerEntry, JournalRecord, Kept, Undoable, UndoableChange};
 

@@ -9,7 +9,8 @@ use structured_text::Notebook;
 use text_edit::{EditError, Located, Request};
 use text_file::Document;
 
-use confined_fs::{WorkspacePath, WritablePath};
+use change_set::WritablePath;
+use confined_fs::WorkspacePath;
 
 use super::{
     super::{CallContext, Kind, ToolError, answer::count},

@@ -7,7 +7,8 @@ use std::{collections::BTreeSet, iter, sync::Arc};
 use text_edit::{DiffExtent, MovedOffsets, Strategies};
 use text_file::{Document, LineEnding};
 
-use confined_fs::{AccessErrorKind, Approval, Base, Revision, RevisionPrefix, Snapshot, WorkspacePath, WritablePath};
+use change_set::{Approval, Base, WritablePath};
+use confined_fs::{AccessErrorKind, Revision, RevisionPrefix, Snapshot, WorkspacePath};
 
 use crate::session::{Cost, Writer};
 

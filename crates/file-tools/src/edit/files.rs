@@ -6,7 +6,8 @@
 
 use std::{fmt::Write as _, sync::Arc};
 
-use confined_fs::{Approval, Workspace, WorkspacePath, WritablePath};
+use change_set::{Approval, Workspace, WritablePath};
+use confined_fs::WorkspacePath;
 use text_file::shorten;
 
 use crate::session::Cost;

@@ -5,7 +5,8 @@ use std::ops::ControlFlow;
 use text_edit::{Diagnosis, EditError, Location, Next, Strategies};
 use text_file::Document;
 
-use confined_fs::{FileKind, Ignored, WalkOptions, WorkspacePath, WritablePath};
+use change_set::WritablePath;
+use confined_fs::{FileKind, Ignored, WalkOptions, WorkspacePath};
 
 use super::{
     super::{

@@ -10,7 +10,8 @@ use source_outline::problems::Problem;
 use text_edit::{Diff, Strategy, TruncatedDiff, changed_lines};
 use text_file::{Document, LineEnding};
 
-use confined_fs::{Base, Revision};
+use change_set::Base;
+use confined_fs::Revision;
 
 use crate::session::Shown;
 

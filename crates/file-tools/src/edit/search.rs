@@ -3,7 +3,7 @@
 use text_edit::{EditError, Request};
 use text_file::Document;
 
-use confined_fs::WritablePath;
+use change_set::WritablePath;
 
 use super::{
     super::{CallContext, Kind, ToolError},

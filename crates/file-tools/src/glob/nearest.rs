@@ -269,7 +269,7 @@ mod tests {
     #[test]
     fn most_similar_and_least_deep_come_first() {
         let folder = tempfile::tempdir().unwrap();
-        let workspace = confined_fs::Workspace::of_directory(folder.path(), confined_fs::Access::ReadOnly);
+        let workspace = change_set::Workspace::of_directory(folder.path(), confined_fs::Access::ReadOnly);
         let mut list = Vec::new();
         for (similarity, path) in [(0.8, "a/b/c"), (1.0, "x/y/z"), (0.8, "a/d"), (0.8, "a/c"), (0.7, "e")] {
             add(&mut list, similarity, &workspace.resolve(path).unwrap());

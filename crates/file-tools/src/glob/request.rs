@@ -3,8 +3,9 @@
 
 use std::{cell::LazyCell, mem, ops::ControlFlow, path::Path};
 
+use change_set::Workspace;
 use confined_fs::{
-    FileKind, Ignored, IgnoredEntries, LookAlikes, WalkOptions, WalkReport, Workspace, WorkspacePath,
+    FileKind, Ignored, IgnoredEntries, LookAlikes, WalkOptions, WalkReport, WorkspacePath,
     stop::{StopReason, StopSignal},
 };
 use schemars::JsonSchema;

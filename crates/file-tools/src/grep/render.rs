@@ -6,7 +6,8 @@
 
 use std::{fmt::Write as _, time::Duration};
 
-use confined_fs::{Revision, Workspace};
+use change_set::Workspace;
+use confined_fs::Revision;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_with::skip_serializing_none;

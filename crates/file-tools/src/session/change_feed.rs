@@ -108,7 +108,8 @@ impl fmt::Debug for ChangeFeed {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use confined_fs::{Access, Workspace};
+    use change_set::Workspace;
+    use confined_fs::Access;
 
     #[derive(Default)]
     struct Heard(Mutex<Vec<String>>);

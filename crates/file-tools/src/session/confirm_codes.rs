@@ -9,7 +9,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use confined_fs::StateDir;
+use change_set::StateDir;
 
 /// Bytes of the key.
 pub const KEY: usize = 32;

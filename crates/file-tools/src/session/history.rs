@@ -14,7 +14,8 @@ use std::{
     },
 };
 
-use confined_fs::{Durable, HashedBytes, Revision, StateDir, WorkspacePath};
+use change_set::{Durable, HashedBytes, StateDir};
+use confined_fs::{Revision, WorkspacePath};
 
 use disk_store::DiskStore;
 

@@ -12,7 +12,8 @@ use std::{
     time::SystemTime,
 };
 
-use confined_fs::{FolderLock, Revision, StateDir, WorkspacePath};
+use change_set::{FolderLock, StateDir};
+use confined_fs::{Revision, WorkspacePath};
 use text_file::Document;
 
 mod shown_lines;
@@ -760,7 +761,8 @@ mod tests {
 
     use std::time::{Duration, UNIX_EPOCH};
 
-    use confined_fs::{Access, Workspace};
+    use change_set::Workspace;
+    use confined_fs::Access;
 
     use super::{
         state_file::{COMPACT_AT, EXPIRES, compacted},

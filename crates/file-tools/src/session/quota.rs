@@ -10,7 +10,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use confined_fs::{FileKind, Ignored, Root, WalkOptions, Workspace, WritablePath};
+use change_set::{Workspace, WritablePath};
+use confined_fs::{FileKind, Ignored, Root, WalkOptions};
 
 /// Entries of a root that are counted; what is beyond is not known, and so not held against a write.
 const MAX_COUNTED: usize = 500_000;

@@ -2,7 +2,8 @@
 
 use std::{collections::BTreeMap, fmt::Write as _};
 
-use confined_fs::{Approval, Base, EntryState, FileKind, FileState, Revision, WorkspacePath};
+use change_set::{Approval, Base, EntryState, FileState};
+use confined_fs::{FileKind, Revision, WorkspacePath};
 use schemars::JsonSchema;
 use serde::Serialize;
 use source_outline::problems::Problem;

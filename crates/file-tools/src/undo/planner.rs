@@ -6,7 +6,8 @@
 
 use std::{collections::BTreeMap, fmt};
 
-use confined_fs::{EntryState, FileKind, FileState, NO_RIGHTS, NewDirectory, Revision, TreePosition, WorkspacePath};
+use change_set::{EntryState, FileState, NO_RIGHTS, NewDirectory, TreePosition};
+use confined_fs::{FileKind, Revision, WorkspacePath};
 
 use super::{
     super::{answer::count, commit::ChangedPart},

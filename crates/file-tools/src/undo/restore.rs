@@ -4,10 +4,8 @@
 
 use std::{collections::HashMap, fmt::Write as _};
 
-use confined_fs::{
-    AccessError, AccessErrorKind, Approval, Base, EntryState, NewNode, TreeGuard, TreePosition, Workspace,
-    WorkspacePath, WriteGuard,
-};
+use change_set::{Approval, Base, EntryState, NewNode, TreeGuard, TreePosition, Workspace, WriteGuard};
+use confined_fs::{AccessError, AccessErrorKind, WorkspacePath};
 use text_edit::TruncatedDiff;
 use text_file::Document;
 

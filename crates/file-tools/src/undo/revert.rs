@@ -4,10 +4,11 @@
 
 use std::sync::Arc;
 
-use confined_fs::{
-    AccessError, AccessErrorKind, Approval, Base, CreatedTree, EntryState, FileState, NewDirectory, Purpose, Revision,
-    Tree, TreeGuard, TreePosition, WorkspacePath, WritablePath, WriteGuard,
+use change_set::{
+    Approval, Base, CreatedTree, EntryState, FileState, NewDirectory, Purpose, Tree, TreeGuard, TreePosition,
+    WritablePath, WriteGuard,
 };
+use confined_fs::{AccessError, AccessErrorKind, Revision, WorkspacePath};
 
 use crate::session::{
     Cost, RootBytes, Shown,

@@ -6,7 +6,8 @@ use std::{
     sync::Arc,
 };
 
-use confined_fs::{EntryState, FileState, Revision, Workspace, WorkspacePath};
+use change_set::{EntryState, FileState, Workspace};
+use confined_fs::{Revision, WorkspacePath};
 
 use super::{
     super::{CallContext, Kind, ToolError, commit::ChangedPart, context::echo, read_before_write::SOMEBODY},

@@ -9,9 +9,8 @@ use std::{
     path::Path,
 };
 
-use confined_fs::{
-    EntryState, FileKind, FileState, HashedBytes, Node, Purpose, Revision, Stat, Tree, WorkspacePath, WritablePath,
-};
+use change_set::{EntryState, FileState, HashedBytes, Node, Purpose, Tree, WritablePath, mode_when_recreated};
+use confined_fs::{FileKind, Revision, Stat, WorkspacePath};
 
 use crate::{
     CallContext,
@@ -387,7 +386,7 @@ impl DiskOfCall<'_> {
 
     /// The permission bits of a directory that is made in the place of this one; 0 where they are not known.
     pub(super) fn mode(self, directory: &WorkspacePath) -> u32 {
-        self.stat(directory).map_or(0, |stat| directory.mode_when_recreated(&stat, None))
+        self.stat(directory).map_or(0, |stat| mode_when_recreated(directory, &stat, None))
     }
 
     /// The names in a directory; `None` if they cannot be known.

@@ -3,7 +3,8 @@
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
 use text_file::{Charset, Document, EncodingLabel, LineEnding, SpliceError, is_document_name};
 
-use confined_fs::{Base, Revision, Snapshot, WorkspacePath};
+use change_set::Base;
+use confined_fs::{Revision, Snapshot, WorkspacePath};
 
 use super::super::{ToolError, read_before_write};
 

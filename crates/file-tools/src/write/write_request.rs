@@ -6,9 +6,8 @@ use serde::{Deserialize, Serialize};
 use source_outline::problems::Problem;
 use text_file::{Document, EncodingLabel, LineEnding};
 
-use confined_fs::{
-    AccessError, AccessErrorKind, Base, Revision, RevisionPrefix, Snapshot, WorkspacePath, WritablePath,
-};
+use change_set::{Base, WritablePath};
+use confined_fs::{AccessError, AccessErrorKind, Revision, RevisionPrefix, Snapshot, WorkspacePath};
 
 use crate::session::Writer;
 

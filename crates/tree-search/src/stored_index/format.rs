@@ -5,7 +5,8 @@
 
 use std::io;
 
-use confined_fs::{IdentityError, RootIdentity, StatFacts, StoredMoment};
+use change_set::StoredMoment;
+use confined_fs::{IdentityError, RootIdentity, StatFacts};
 
 use crate::ngram_filter::{COLUMNS, FILTER_VERSION, SEGMENTS};
 use crate::{FileSegments, KnownContent, SegmentSlice};

@@ -7,9 +7,8 @@
 use std::path::{Path, PathBuf};
 use std::{cmp::Ordering, collections::HashMap, ffi::OsStr, io, ops::Range};
 
-use confined_fs::{
-    DirectoryListing, FileKind, NameInTree, RULE_FILES, Revision, RootIdentity, StoredMoment, TreeListing,
-};
+use change_set::StoredMoment;
+use confined_fs::{DirectoryListing, FileKind, NameInTree, RULE_FILES, Revision, RootIdentity, TreeListing};
 
 use crate::stored_index::format::{
     Bounds, ByteReader, DIRECTORY, Header, LISTING, Previous, StoredFile, TABLES, flag, narrow, put_facts, put_number,

@@ -8,7 +8,8 @@ use std::{
     sync::Arc,
 };
 
-use confined_fs::{Revision, RootIdentity, StatFacts, StateDir};
+use change_set::StateDir;
+use confined_fs::{Revision, RootIdentity, StatFacts};
 
 use crate::{
     FilterQuery, KnownContent, Pattern,

@@ -10,7 +10,8 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use confined_fs::{Durable, HashedBytes, Revision, StateDir, WorkspacePath};
+use change_set::{Durable, HashedBytes, StateDir};
+use confined_fs::{Revision, WorkspacePath};
 
 use super::journal::{JournalRecord, RecordKind, now};
 

@@ -8,7 +8,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;
 
-use confined_fs::{EntryState, FileState, NewDirectory, Node, Revision, TreePosition, WorkspacePath};
+use change_set::{EntryState, FileState, NewDirectory, Node, TreePosition};
+use confined_fs::{Revision, WorkspacePath};
 
 use super::undo::{AppendedPart, CheckpointName, Effect, UndoableChange};
 

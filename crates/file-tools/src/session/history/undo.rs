@@ -21,7 +21,8 @@ use std::{
     sync::Arc,
 };
 
-use confined_fs::{EntryState, FileState, NewDirectory, Revision, TreePosition, WorkspacePath};
+use change_set::{EntryState, FileState, NewDirectory, TreePosition};
+use confined_fs::{Revision, WorkspacePath};
 
 const CHANGES: usize = 500;
 /// Entries of deleted trees remembered in all.

@@ -6,7 +6,8 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-use confined_fs::{Revision, StateDir, StateFile};
+use change_set::{StateDir, StateFile};
+use confined_fs::Revision;
 
 use super::shown_lines::ALL;
 

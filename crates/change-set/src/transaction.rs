@@ -1,0 +1,345 @@
+//! Changes of many entries, all or none.
+//!
+//! A transaction is a net set of steps: each path is removed or left at most once, and gets an entry at most once. Under
+//! the locks of all paths every base is checked, new entries are made under reserved names, and then the names change.
+//! After any error everything is as it was.
+//!
+//! | question | file |
+//! |---|---|
+//! | How is a base checked, and a step added? | here |
+//! | When does it count? | `commit` |
+//! | What is one step, and how is its entry recognised? In which order are steps made, and where are their entries in between? | `steps` |
+//! | How are new entries made, and how do names change? | `publish` |
+//! | How is a file written that cannot be replaced? | `in_place` |
+//! | How does everything become as it was? | `roll_back` |
+//! | What is recorded first, and how is it read after a crash? | `intent`, `intent_folder` |
+//! | What happens after a crash? | `recovery` |
+//!
+//! Limits: at most [`MAX_STEPS`] steps. An entry that is moved keeps its inode, so it stays on its file system; a file or a
+//! link gets to another one as a copy, and the intent has two steps then.
+
+use std::{collections::HashSet, fs::File, path::PathBuf, sync::Arc};
+
+use beneath::{FileKind, OpenFor, Stat};
+
+use crate::tree::{mode_when_recreated, narrowed};
+use crate::write::{EntryLocks, NewContent, allowed, entry_in_parent, may_write, random};
+use crate::{
+    tree::EntryState, tree::FileState, workspace::Shared, workspace::Workspace, write::Approval, write::Base,
+    write::FileLock, write::WaitLimit, write::WritablePath, write::WriteGuard,
+};
+use commit::commit_steps;
+use confined_fs::{
+    AccessError, AccessErrorKind, Revision, WorkspacePath,
+    for_changes::{AtPath as _, IfThere as _},
+};
+use steps::{MAX_STEPS, NewFile, Step, StepAction, Steps};
+
+mod commit;
+mod in_place;
+mod intent;
+mod intent_folder;
+mod publish;
+mod recovery;
+mod roll_back;
+mod steps;
+
+pub(super) use commit::commit_in_place;
+pub use commit::{CommitError, CommittedTransaction};
+pub(super) use intent_folder::Intents;
+pub use roll_back::{UnrestoredEntry, Unreverted};
+
+/// The locks of all entries of a change, and its steps so far. Nothing has been touched.
+pub struct Transaction<'n> {
+    shared: Arc<Shared>,
+    wait_limit: WaitLimit,
+    locks: Arc<EntryLocks>,
+    /// Paths whose entries are removed or moved away.
+    vacated_paths: HashSet<PathBuf>,
+    steps: Vec<Step<'n>>,
+    /// Directories that get narrower rights before anything comes into them.
+    narrowed: Vec<(WorkspacePath, u32)>,
+}
+
+/// A file that a transaction replaces or removes.
+pub struct FormerFile {
+    /// Its content, as it is on the disk.
+    pub content: File,
+    /// Its length in bytes.
+    pub size: u64,
+    /// The revision of its content, when it was checked.
+    pub revision: Revision,
+    /// Whether nothing takes its place.
+    pub is_removed: bool,
+}
+
+impl<'n> Transaction<'n> {
+    /// Waits for the locks of all entries at once. `leaving`: those of them that are removed or moved away.
+    ///
+    /// # Errors
+    /// `TooMany` for more than 5,000 steps, and those of the rights and of the locks.
+    pub fn acquire(
+        workspace: &Workspace,
+        entries: &[&WritablePath],
+        leaving: &[&WritablePath],
+        wait_limit: WaitLimit,
+    ) -> Result<Self, AccessError> {
+        let shared = Arc::clone(&workspace.shared);
+        let first = workspace.first_asked(entries);
+        // Before the locks: each directory that is locked takes a file descriptor.
+        if entries.len() > MAX_STEPS {
+            return Err(AccessError::new(AccessErrorKind::TooMany { limit: MAX_STEPS }, &first));
+        }
+        let mut paths: Vec<WorkspacePath> = entries.iter().map(|entry| entry.path().clone()).collect();
+        // The entries of a removed directory as well: another process may be about to add one.
+        let inside = leaving.iter().map(|entry| entry.path().child("rootbound".as_ref()));
+        paths.extend(inside.filter(|path| {
+            path.parent()
+                .is_some_and(|parent| path.root().dir().dir_beneath(parent.relative(), OpenFor::Traverse).is_ok())
+        }));
+        let paths: Vec<&WorkspacePath> = paths.iter().collect();
+        let locks = workspace.hold_recovered(&paths, &first, &wait_limit)?;
+        let vacated_paths = leaving.iter().map(|entry| entry.path().host()).collect();
+        Ok(Self { shared, wait_limit, locks: Arc::new(locks), vacated_paths, steps: Vec::new(), narrowed: Vec::new() })
+    }
+
+    /// The right to give a file another content, or to make it, if it is what the plan saw.
+    ///
+    /// # Errors
+    /// `Stale` and `Exists` as [`WriteGuard::acquire`].
+    pub fn guard(&self, path: &WritablePath, base: Base) -> Result<WriteGuard<'static>, AccessError> {
+        allowed(path)?;
+        let lock = FileLock::of_held(Arc::clone(&self.shared), path.clone(), Arc::clone(&self.locks));
+        if base == Base::Absent && self.is_freed(path.path()) { Ok(lock.guard_of_freed()) } else { lock.guard(base) }
+    }
+
+    /// Adds a file's new content. A new file gets the attributes of the file `like`, if any.
+    pub fn write(&mut self, guard: WriteGuard<'_>, content: Arc<NewContent<'n>>, like: Option<WorkspacePath>) {
+        let new = content.revision();
+        let path = guard.path().clone();
+        let (old, mode) = guard.into_checked();
+        let (action, seen) = match old {
+            // Nothing to do.
+            Some((stat, old)) if old == new && narrowed(&path, &stat, mode).mode() == stat.mode() => return,
+            Some((stat, old)) => (StepAction::Replace { old, new }, Some(stat)),
+            None => (
+                StepAction::Create { is: EntryState::File(FileState { revision: new, mode: mode.unwrap_or(0) }) },
+                None,
+            ),
+        };
+        let like = like.map(|like| (self.vacated_paths.contains(&like.host()), like));
+        let file = Some(NewFile::Content { content, mode, like, stays: false });
+        self.steps.push(Step { path, action, seen, file });
+    }
+
+    /// Adds the removal of an entry. Returns its state with the rights that it has now.
+    ///
+    /// # Errors
+    /// `Stale` when it is something else.
+    pub fn remove(&mut self, entry: &WritablePath, mut was: EntryState) -> Result<EntryState, AccessError> {
+        let seen = self.checked(entry, &was)?;
+        if let EntryState::File(FileState { mode, .. }) | EntryState::Directory { mode } = &mut was {
+            let above = std::iter::successors(Some(entry.path().clone()), WorkspacePath::parent);
+            let gone = above.take_while(|path| self.is_freed(path)).last();
+            *mode = mode_when_recreated(entry.path(), &seen, gone.as_ref());
+        }
+        let action = StepAction::Remove { was: was.clone() };
+        self.steps.push(Step { seen: Some(seen), ..Step::new(entry.path(), action) });
+        Ok(was)
+    }
+
+    /// Adds a move of an entry to a path that is free, or becomes free by this transaction.
+    ///
+    /// # Errors
+    /// `Stale` when it is something else, `Exists` when the new path is taken.
+    pub fn move_to(&mut self, from: &WritablePath, to: &WritablePath, was: EntryState) -> Result<(), AccessError> {
+        let seen = self.checked(from, &was)?;
+        self.check_free(to)?;
+        let action = StepAction::Move { to: to.path().clone(), was, identity: seen.device_and_inode() };
+        self.steps.push(Step { seen: Some(seen), ..Step::new(from.path(), action) });
+        Ok(())
+    }
+
+    /// As [`Self::move_to`], of a file or link to another file system: it is copied, and its old place is emptied.
+    pub fn move_by_copy(&mut self, from: &WritablePath, to: &WritablePath, was: EntryState) -> Result<(), AccessError> {
+        let seen = self.checked(from, &was)?;
+        self.check_free(to)?;
+        // Whatever the order of the two steps, the copy is complete before the first name changes.
+        let copy = NewFile::MovedFrom { from: from.path().clone(), seen: seen.clone() };
+        let file = Some(copy).filter(|_| matches!(was, EntryState::File(_)));
+        self.steps.push(Step { file, ..Step::new(to.path(), StepAction::Create { is: was.clone() }) });
+        self.steps.push(Step { seen: Some(seen), ..Step::new(from.path(), StepAction::Remove { was }) });
+        Ok(())
+    }
+
+    /// Adds a directory or a link where nothing is.
+    ///
+    /// # Errors
+    /// `Exists` when something is there.
+    pub fn create(&mut self, at: &WritablePath, is: EntryState) -> Result<(), AccessError> {
+        self.check_free(at)?;
+        self.steps.push(Step::new(at.path(), StepAction::Create { is }));
+        Ok(())
+    }
+
+    /// The directory that is there keeps at most these permission bits. A kill in the middle may leave it so.
+    ///
+    /// # Errors
+    /// Those of the rights to change it.
+    pub fn narrow(&mut self, at: &WritablePath, most: u32) -> Result<(), AccessError> {
+        allowed(at)?;
+        self.narrowed.push((at.path().clone(), most));
+        Ok(())
+    }
+
+    /// The files that are replaced or removed, each opened when the iterator reaches it.
+    pub fn former_files(&self) -> impl Iterator<Item = (&WorkspacePath, Result<FormerFile, AccessError>)> {
+        // Where entries are moved to, and the files that are moved by a copy: nothing of these is lost.
+        let (mut moved_over, mut moved) = (HashSet::new(), HashSet::new());
+        for step in &self.steps {
+            match (&step.action, &step.file) {
+                (StepAction::Move { to, .. }, _) => drop(moved_over.insert(to.host())),
+                (_, Some(NewFile::MovedFrom { from, .. })) => {
+                    moved_over.insert(step.path.host());
+                    moved.insert(from.host());
+                }
+                _ => {}
+            }
+        }
+        self.steps.iter().filter_map(move |step| {
+            let (revision, is_removed) = match &step.action {
+                StepAction::Replace { old, .. } => (*old, false),
+                StepAction::Remove { .. } if moved.contains(&step.path.host()) => return None,
+                StepAction::Remove { was: EntryState::File(old) } => {
+                    (old.revision, !moved_over.contains(&step.path.host()))
+                }
+                _ => return None,
+            };
+            let open = || {
+                let content = step.path.root().dir().file_beneath(step.path.relative()).at(&step.path)?;
+                let size = beneath::file_stat(&content).at(&step.path)?.size;
+                Ok(FormerFile { content, size, revision, is_removed })
+            };
+            Some((&step.path, open()))
+        })
+    }
+
+    /// Whether the entry at a path, or a directory above it, is removed or moved away.
+    fn is_freed(&self, path: &WorkspacePath) -> bool {
+        let mut above = std::iter::successors(Some(path.clone()), WorkspacePath::parent);
+        above.any(|path| self.vacated_paths.contains(&path.host()))
+    }
+
+    fn check_free(&self, at: &WritablePath) -> Result<(), AccessError> {
+        allowed(at)?;
+        let path = at.path();
+        let is_taken = || path.root().dir().stat_beneath(path.relative()).if_there().at(path);
+        if self.is_freed(path) || is_taken()?.is_none() {
+            return Ok(());
+        }
+        Err(AccessError::new(AccessErrorKind::Exists, at.asked()))
+    }
+
+    /// Looks at an entry again under the lock; `Stale` where it is not as the plan saw it.
+    #[expect(clippy::unused_self, reason = "the locks are what entitles to the look")]
+    fn checked(&self, entry: &WritablePath, was: &EntryState) -> Result<Stat, AccessError> {
+        let (asked, (parent, name)) = (entry.asked(), entry_in_parent(entry)?);
+        let stale = || AccessError::new(AccessErrorKind::Stale, asked);
+        let dir = parent.root().dir().dir_beneath(parent.relative(), OpenFor::Traverse);
+        let dir = dir.if_there().at(asked)?.ok_or_else(stale)?;
+        let seen = dir.child_stat(name).if_there().at(asked)?.ok_or_else(stale)?;
+        if seen.kind == FileKind::File && seen.is_marked_read_only() {
+            return Err(AccessError::new(AccessErrorKind::MarkedReadOnly, asked));
+        }
+        if was.is_at(&dir, name).at(asked)? { Ok(seen) } else { Err(stale()) }
+    }
+
+    /// Drops the steps of directories that would be removed and made again.
+    fn net_directories(&mut self) {
+        let going = |step: &Step<'_>| matches!(step.action, StepAction::Remove { was: EntryState::Directory { .. } });
+        let coming = |step: &Step<'_>| matches!(step.action, StepAction::Create { is: EntryState::Directory { .. } });
+        let paths = |is: fn(&Step<'_>) -> bool| -> HashSet<PathBuf> {
+            self.steps.iter().filter(|step| is(step)).map(|step| step.path.host()).collect()
+        };
+        let both = &paths(going) & &paths(coming);
+        self.steps.retain(|step| !both.contains(&step.path.host()) || !(going(step) || coming(step)));
+    }
+
+    /// Refuses what is moved over a file that this user may not write.
+    fn may_move_over(&self) -> Result<(), AccessError> {
+        let arrives = |step: &Step<'_>| match &step.action {
+            StepAction::Move { to, .. } => Some(to.host()),
+            StepAction::Create { is: EntryState::File(_) } => Some(step.path.host()),
+            _ => None,
+        };
+        let coming: HashSet<PathBuf> = self.steps.iter().filter_map(arrives).collect();
+        for step in &self.steps {
+            let (StepAction::Remove { was: EntryState::File(_) }, Some(seen)) = (&step.action, &step.seen) else {
+                continue;
+            };
+            if coming.contains(&step.path.host()) {
+                may_write(&step.path, seen, &step.path)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the directories that are missing above new entries.
+    fn add_missing_directories(&mut self) -> Result<(), AccessError> {
+        let arrives = |step: &Step<'_>| match &step.action {
+            StepAction::Create { .. } => Some(step.path.clone()),
+            StepAction::Move { to, .. } => Some(to.clone()),
+            StepAction::Replace { .. } | StepAction::Remove { .. } => None,
+        };
+        let coming: Vec<WorkspacePath> = self.steps.iter().filter_map(arrives).collect();
+        let mut known: HashSet<PathBuf> = coming.iter().map(WorkspacePath::host).collect();
+        for path in coming {
+            for above in std::iter::successors(path.parent(), WorkspacePath::parent) {
+                if above.is_root() || !known.insert(above.host()) {
+                    break;
+                }
+                if !self.is_freed(&above) {
+                    match above.root().dir().stat_beneath(above.relative()).if_there().at(&path)? {
+                        Some(stat) if stat.kind == FileKind::Directory => break,
+                        Some(_) => return Err(AccessError::new(AccessErrorKind::NotADirectory, &path)),
+                        None => {}
+                    }
+                }
+                self.steps.push(Step::new(&above, StepAction::Create { is: EntryState::Directory { mode: 0 } }));
+            }
+        }
+        if self.steps.len() > MAX_STEPS {
+            return Err(AccessError::new(AccessErrorKind::TooMany { limit: MAX_STEPS }, &self.steps[0].path));
+        }
+        Ok(())
+    }
+}
+
+impl Transaction<'_> {
+    /// Makes all steps, or none. `note` is called while the locks are still held.
+    ///
+    /// # Errors
+    /// With everything as it was, but for what [`CommitError::not_restored`] says.
+    pub fn commit(
+        mut self,
+        _: Approval,
+        note: impl FnOnce(&CommittedTransaction),
+    ) -> Result<CommittedTransaction, CommitError> {
+        self.add_missing_directories()?;
+        // In this order: a removed directory above a new entry first gets its second step, and then both are dropped.
+        self.net_directories();
+        self.may_move_over()?;
+        let steps = Steps::new(random(), std::mem::take(&mut self.steps));
+        self.sweep(&steps);
+        commit_steps(&self.shared, steps, (&self.narrowed, &self.wait_limit), note)
+    }
+
+    /// Removes temporary files that an earlier process left behind in the directories of the entries.
+    fn sweep(&self, steps: &Steps<'_>) {
+        for parent in steps.paths().filter(|path| !steps.is_in_new(path)).filter_map(WorkspacePath::parent) {
+            if let Ok(dir) = steps.directory(&parent) {
+                self.shared.stale_temporaries.sweep_once(&parent, &dir);
+            }
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! Changing the names: an old entry gets its reserved name first; a new one is already complete under its own.
+//!
+//! What had a name is looked at after it has lost it, when no other program can put something else there. The caller
+//! rolls back after an error.
+
+use std::{ffi::OsStr, fs::File, io};
+
+use beneath::{FileKind, OpenFor, Stat};
+
+use super::in_place;
+use super::steps::{NewFile, Place, Step, StepAction, Steps, last_name};
+use crate::tree::copy_to_move;
+use crate::tree::narrowed;
+use crate::write::{
+    Exchanged, NewPlace, Replacement, is_unchanged, keep_aside, may_go_on_as, not_named, not_replaced, swap_if,
+};
+use crate::{tree::EntryState, write::WaitLimit};
+use beneath::Dir;
+use confined_fs::for_changes::IfThere as _;
+use confined_fs::{AccessError, AccessErrorKind, Revision, WorkspacePath, for_changes::AtPath as _};
+
+/// Makes all steps in their order, the new names of moved entries last.
+///
+/// # Errors
+/// With some of them made.
+pub(super) fn publish(steps: &Steps<'_>) -> Result<(), AccessError> {
+    for (index, step) in steps.list.iter().enumerate() {
+        let path = &step.path;
+        if matches!(step.action, StepAction::Create { .. }) && steps.is_in_new(path) {
+            // It gets its place with its directory.
+            continue;
+        }
+        let at = steps.place(index).at(path)?;
+        match (&step.action, &step.seen) {
+            (StepAction::Remove { was: EntryState::Link(target) }, _) => unlink(&at, path, target)?,
+            (StepAction::Remove { was }, Some(seen)) => set_aside(steps, &at, path, was, seen, true)?,
+            (StepAction::Move { was, .. }, Some(seen)) => set_aside(steps, &at, path, was, seen, false)?,
+            (StepAction::Replace { old, .. }, Some(seen)) if in_place::is_kept(steps, index) => {
+                in_place::write(steps, index, &at, (*old, seen))?;
+            }
+            (StepAction::Replace { old, .. }, Some(seen)) => replace(&at, path, *old, seen)?,
+            (StepAction::Create { .. }, _) => {
+                at.dir.rename_new(&at.new, at.name).map_err(|error| not_named(error, path))?;
+            }
+            (_, None) => return Err(AccessError::new(AccessErrorKind::Stale, path)),
+        }
+    }
+    for (index, step) in steps.list.iter().enumerate() {
+        // Last: the path may be one that another move or a removal has just freed.
+        let StepAction::Move { to, .. } = &step.action else { continue };
+        let (from, to_dir) = (steps.place(index).at(&step.path)?, steps.holder(to).at(to)?);
+        from.dir.move_new(&from.old, &to_dir, last_name(to).at(to)?).map_err(|error| not_named(error, to))?;
+    }
+    Ok(())
+}
+
+/// A link holds no content to lose, and the sandbox of some systems does not let links be renamed: it is removed now.
+fn unlink(Place { dir, name, .. }: &Place<'_>, path: &WorkspacePath, target: &OsStr) -> Result<(), AccessError> {
+    if !dir.child_link(name).is_ok_and(|now| now == *target) {
+        return Err(AccessError::new(AccessErrorKind::Stale, path));
+    }
+    dir.remove(name).at(path)
+}
+
+/// Gives an entry its reserved name, if it is what was checked.
+fn set_aside(
+    steps: &Steps<'_>,
+    Place { dir, name, old: aside, .. }: &Place<'_>,
+    path: &WorkspacePath,
+    was: &EntryState,
+    seen: &Stat,
+    goes: bool,
+) -> Result<(), AccessError> {
+    let stale = || AccessError::new(AccessErrorKind::Stale, path);
+    dir.rename_new(name, aside).if_there().at(path)?.ok_or_else(stale)?;
+    let same = match was {
+        EntryState::File(file) => is_unchanged(dir, aside, seen, file.revision),
+        EntryState::Link(_) => was.is_at(dir, aside),
+        EntryState::Directory { .. } => dir.child_stat(aside).and_then(|now| {
+            let is_same = now.kind == FileKind::Directory && now.same_file(seen);
+            Ok(is_same && (!goes || holds_only_own(steps, &dir.child_dir(aside, OpenFor::List)?)?))
+        }),
+    };
+    if same.as_ref().is_ok_and(|same| *same) {
+        return Ok(());
+    }
+    if dir.rename_new(aside, name).is_err() {
+        keep_aside(dir, aside, name);
+    }
+    same.at(path)?;
+    Err(stale())
+}
+
+/// Whether all that a directory holds are entries that this transaction has set aside.
+fn holds_only_own(steps: &Steps<'_>, dir: &Dir) -> io::Result<bool> {
+    Ok(dir.list()?.iter().all(|listed| steps.is_own_name(&listed.name)))
+}
+
+/// Puts the new content of a file in the place of the one that was checked, which stays under a reserved name.
+fn replace(
+    Place { dir, name, new, old: aside }: &Place<'_>,
+    path: &WorkspacePath,
+    old: Revision,
+    seen: &Stat,
+) -> Result<(), AccessError> {
+    let stale = || AccessError::new(AccessErrorKind::Stale, path);
+    // Most often this is enough, and then nothing that is refused can be seen for a moment.
+    if !dir.child_stat(name).is_ok_and(|now| now.same_size_and_time(seen)) {
+        return Err(stale());
+    }
+    match swap_if(dir, new, name, |dir, name| is_unchanged(dir, name, seen, old)) {
+        Ok(Exchanged::Yes) => Ok(()),
+        Ok(Exchanged::No | Exchanged::NoneLeft) => Err(stale()),
+        Err(error) if error.kind() == io::ErrorKind::Unsupported => {
+            // A second name where there are hard links, so that the file is never missing; else its only one.
+            let second = dir.add_name(name, aside).is_ok();
+            if !second {
+                dir.rename_new(name, aside).map_err(|error| not_replaced(error, path, seen))?;
+            }
+            if !is_unchanged(dir, aside, seen, old).at(path)? {
+                // Without the base there is nothing to roll back here.
+                if second {
+                    dir.remove(aside).at(path)?;
+                } else if dir.rename_new(aside, name).is_err() {
+                    keep_aside(dir, aside, name);
+                }
+                return Err(stale());
+            }
+            let renamed = if second { dir.move_over(new, dir, name) } else { dir.rename_new(new, name) };
+            renamed.map_err(|error| not_replaced(error, path, seen))
+        }
+        Err(error) => Err(not_replaced(error, path, seen)),
+    }
+}
+
+/// Syncs every directory in which a name has changed.
+pub(super) fn sync(steps: &Steps<'_>) -> Result<(), AccessError> {
+    let mut synced: Vec<WorkspacePath> = Vec::new();
+    // What is in a new directory was synced with that when it was made.
+    let steps_shown = steps.list.iter().filter(|step| !steps.is_in_new(&step.path));
+    for path in steps_shown.flat_map(Step::paths) {
+        let Some(parent) = path.parent().filter(|parent| !synced.contains(parent)) else { continue };
+        steps.directory(&parent).and_then(|dir| dir.sync()).at(path)?;
+        synced.push(parent);
+    }
+    Ok(())
+}
+
+// Making new entries, complete and synced, under reserved names, which no tool shows.
+
+/// Makes all new entries. The caller removes them if this fails.
+pub(super) fn prepare(steps: &Steps<'_>, wait_limit: &WaitLimit) -> Result<(), AccessError> {
+    for (index, step) in steps.list.iter().enumerate() {
+        let path = &step.path;
+        if wait_limit.ended() {
+            return Err(AccessError::new(AccessErrorKind::Stopped, path));
+        }
+        let is_new = match &step.action {
+            StepAction::Create { .. } => true,
+            StepAction::Replace { .. } => false,
+            StepAction::Remove { .. } | StepAction::Move { .. } => continue,
+        };
+        let at = steps.place(index).at(path)?;
+        let (dir, name) = (&at.dir, if is_new && steps.is_in_new(path) { at.name } else { &at.new });
+        match (&step.action, &step.file) {
+            (StepAction::Replace { old, .. }, Some(NewFile::Content { content, stays: true, .. })) => {
+                in_place::keep(steps, index, &at, (*old, &**content), "programs may have it open")?;
+            }
+            (StepAction::Replace { old, .. }, Some(NewFile::Content { content, mode, .. })) => {
+                // Not kept open since the check: a change of many files has more of them than may be open.
+                let seen = step.seen.as_ref().ok_or_else(|| AccessError::new(AccessErrorKind::Stale, path))?;
+                let (file, stat) = unchanged(&at, path, seen, *mode)?;
+                match (NewPlace { dir, named: Some(name), path }).replacement(content, (&file, &stat))? {
+                    Replacement::File(temporary) => temporary.keep(),
+                    Replacement::InPlace(why) => in_place::keep(steps, index, &at, (*old, &**content), why)?,
+                }
+            }
+            (_, Some(NewFile::Content { content, mode, like, .. })) => {
+                let old = like.as_ref().map(|(_, like)| open(like)).transpose()?;
+                let attributes = old.as_ref().map(|(file, stat)| (file, stat));
+                let mut new = NewPlace { dir, named: Some(name), path }.filled(content, attributes, *mode)?;
+                if let Some(((true, from), (_, stat))) = like.as_ref().zip(attributes) {
+                    may_go_on_as(new.file(), from, stat)?;
+                }
+                new.keep();
+            }
+            (StepAction::Create { is: EntryState::File(file) }, Some(NewFile::MovedFrom { from, seen })) => {
+                let copied = copy_to_move(from, seen, dir, name, wait_limit)?;
+                // The file may have been written to while it was copied.
+                if copied != file.revision {
+                    return Err(AccessError::new(AccessErrorKind::Stale, from));
+                }
+            }
+            (StepAction::Create { is: EntryState::Directory { mode } }, _) => {
+                dir.make_dir(name, *mode != 0).at(path)?;
+            }
+            (StepAction::Create { is: EntryState::Link(target) }, _) => dir.make_link(target, name).at(path)?,
+            _ => {}
+        }
+    }
+    // Rights once everything is in them, the innermost first.
+    for step in steps.list.iter().rev() {
+        let StepAction::Create { is: EntryState::Directory { mode } } = step.action else { continue };
+        let dir = steps.directory(&step.path).at(&step.path)?;
+        if mode != 0 {
+            dir.set_mode(mode).at(&step.path)?;
+        }
+        dir.sync().at(&step.path)?;
+    }
+    Ok(())
+}
+
+fn open(like: &WorkspacePath) -> Result<(File, Stat), AccessError> {
+    let file = like.root().dir().file_beneath(like.relative()).at(like)?;
+    let stat = beneath::file_stat(&file).at(like)?;
+    Ok((file, stat))
+}
+
+/// The file that is to be replaced, open, if it still looks as it was when it was checked, with the rights that it keeps.
+fn unchanged(
+    at: &Place<'_>,
+    path: &WorkspacePath,
+    seen: &Stat,
+    most: Option<u32>,
+) -> Result<(File, Stat), AccessError> {
+    let file = at.dir.child_file(at.name).at(path)?;
+    let stat = beneath::file_stat(&file).at(path)?;
+    if !stat.same_size_and_time(seen) {
+        return Err(AccessError::new(AccessErrorKind::Stale, path));
+    }
+    Ok((file, narrowed(path, &stat, most)))
+}

@@ -1,0 +1,446 @@
+//! The right to change whole entries, and making one with everything below it.
+
+use std::ffi::{OsStr, OsString};
+use std::io::{self, Read};
+use std::{fs::File, path::Path, sync::Arc};
+
+use beneath::{OpenFor, Stat};
+
+use super::{Node, Tree, TreeEntry, TreePosition, mode_when_recreated};
+use crate::{
+    workspace::Shared,
+    workspace::Workspace,
+    write::Approval,
+    write::NewDirectory,
+    write::WaitLimit,
+    write::WritablePath,
+    write::{EntryLocks, NewDirs, allowed, entry_in_parent, free_name, make_dirs, new_holder, remove_made, writable},
+};
+use beneath::Dir;
+use confined_fs::{
+    AccessError, AccessErrorKind, Revision, WorkspacePath,
+    for_changes::{AtPath as _, DirectoryStack, remove_all},
+};
+
+// The right to change whole entries, for as long as their locks are held.
+
+/// The locks of the entries that a change touches; nobody in this process changes them, or anything
+/// below them, meanwhile, and no other process of this program changes what is in the same directories.
+pub struct TreeGuard {
+    pub(super) shared: Arc<Shared>,
+    pub(super) wait_limit: WaitLimit,
+    locks: EntryLocks,
+}
+
+impl TreeGuard {
+    /// Waits for the locks of all entries at once.
+    ///
+    /// # Errors
+    /// `TooManyWaiting` where too many calls wait already, `Locked` when another process does not free a directory.
+    pub fn acquire(workspace: &Workspace, entries: &[&WritablePath]) -> Result<Self, AccessError> {
+        Self::acquire_within(workspace, entries, WaitLimit::default())
+    }
+
+    /// As [`Self::acquire`]; `Stopped` when `wait_limit` ends first. What is built by this guard ends with
+    /// it, too, as long as nothing of it can be seen.
+    pub fn acquire_within(
+        workspace: &Workspace,
+        entries: &[&WritablePath],
+        wait_limit: WaitLimit,
+    ) -> Result<Self, AccessError> {
+        let paths: Vec<&WorkspacePath> = entries.iter().map(|entry| entry.path()).collect();
+        let shared = Arc::clone(&workspace.shared);
+        let locks = workspace.hold_recovered(&paths, &workspace.first_asked(entries), &wait_limit)?;
+        Ok(Self { shared, wait_limit, locks })
+    }
+
+    /// Makes a directory with all that are missing above it. Returns those that were made, the
+    /// outermost first; none when it was there.
+    pub fn make_directory(&self, entry: &WritablePath, _: Approval) -> Result<Vec<NewDirectory>, AccessError> {
+        let real = entry.path();
+        allowed(entry)?;
+        Ok(make_dirs(real, entry.asked(), self.locks.there(real))?.1.keep())
+    }
+
+    /// Removes directories that a change has made, the innermost first, as long as they are empty and still the ones
+    /// that it made; returns how many are gone.
+    ///
+    /// # Errors
+    /// When the rights no longer allow it.
+    pub fn remove_made(&self, outermost_first: &[NewDirectory], _: Approval) -> Result<usize, AccessError> {
+        for made in outermost_first {
+            writable(&self.shared, made.path())?;
+        }
+        Ok(remove_made(outermost_first))
+    }
+
+    /// The directory that holds an entry, and its name there. The rights are asked again, as a
+    /// guard may be old by now.
+    #[expect(clippy::unused_self, reason = "the guard itself is what entitles to the change")]
+    pub(super) fn holder<'e>(&self, entry: &'e WritablePath) -> Result<(Dir, &'e OsStr), AccessError> {
+        let (parent, name) = entry_in_parent(entry)?;
+        let dir = parent.root().dir().dir_beneath(parent.relative(), OpenFor::Traverse);
+        Ok((dir.at(entry.asked())?, name))
+    }
+
+    /// As [`Self::holder`], making the directory where it is missing.
+    pub(super) fn new_holder<'e>(&self, entry: &'e WritablePath) -> Result<(Dir, &'e OsStr, NewDirs), AccessError> {
+        new_holder(&self.shared, &self.locks, entry)
+    }
+}
+
+// The entries of a tree that is going to be made, and the reader that copies a file only while it stays the same.
+
+/// One entry to be made. Modes are permission bits; 0 leaves them to the umask.
+pub enum NewNode {
+    /// A new directory, with what follows it deeper down.
+    Directory {
+        /// Permission bits, set once everything is in it.
+        mode: u32,
+    },
+    /// A new file with these bytes.
+    File {
+        /// Permission bits, set once the content is in it.
+        mode: u32,
+        /// The bytes of the new file, read once.
+        content: Box<dyn Read>,
+    },
+    /// A link that says this.
+    Link(OsString),
+    /// A directory that is there already, into which something comes.
+    ExistingDirectory,
+    /// A directory with the owner and the rights of the one that it takes the place of.
+    MovedDirectory(Stat),
+    /// A file with what the system keeps of the one that it takes the place of: content, owner, rights, attributes, time.
+    MovedFile(UnchangedFile),
+}
+
+/// Entries to be made, each directory before what it holds, the top first.
+pub(super) type NewNodes<'p> = &'p mut dyn Iterator<Item = Result<(TreePosition, NewNode), AccessError>>;
+
+/// An entry of the tree on the disk, which is at `path`, as one to be made: a copy, or the entry itself in another place.
+pub(super) fn new_node(
+    path: &WorkspacePath,
+    entry: &TreeEntry,
+    is_moved: bool,
+) -> Result<(TreePosition, NewNode), AccessError> {
+    let node = match &entry.node {
+        Node::Directory(stat) if is_moved => NewNode::MovedDirectory(stat.clone()),
+        Node::Directory(stat) => NewNode::Directory { mode: mode_when_recreated(path, stat, None) },
+        Node::Link(target) => NewNode::Link(target.clone()),
+        Node::Other(stat) => return Err(AccessError::new(AccessErrorKind::Special(stat.special()), path)),
+        Node::File(seen) if is_moved => NewNode::MovedFile(UnchangedFile::open(path, seen)?),
+        Node::File(seen) => NewNode::File {
+            mode: mode_when_recreated(path, seen, None),
+            content: Box::new(UnchangedFile::open(path, seen)?),
+        },
+    };
+    Ok((entry.position.clone(), node))
+}
+
+/// A file that is to be what it was to its last byte: one more than there was shows that it grew.
+pub struct UnchangedFile {
+    content: io::Take<File>,
+    seen: Stat,
+}
+
+impl UnchangedFile {
+    /// The file at `path`, which must be the one that was seen.
+    fn open(path: &WorkspacePath, seen: &Stat) -> Result<Self, AccessError> {
+        let file = path.root().dir().file_beneath(path.relative()).at(path)?;
+        if !beneath::file_stat(&file).at(path)?.same_content_state(seen) {
+            return Err(AccessError::new(AccessErrorKind::Stale, path));
+        }
+        Ok(Self { content: file.take(seen.size.saturating_add(1)), seen: seen.clone() })
+    }
+
+    /// Gives the file that takes its place its owner, rights, attributes and time.
+    fn carry_attributes(&self, to: &File) -> io::Result<()> {
+        beneath::carry_attributes(self.content.get_ref(), &self.seen, to)?;
+        if let Some(modified) = self.seen.modified {
+            // A file system may not keep times; the content is what counts.
+            let _ = beneath::set_modified(to, modified);
+        }
+        Ok(())
+    }
+}
+
+impl Read for UnchangedFile {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.content.read(buffer)?;
+        if count == 0
+            && !buffer.is_empty()
+            && !beneath::file_stat(self.content.get_ref())?.same_content_state(&self.seen)
+        {
+            return Err(CHANGED.into());
+        }
+        Ok(count)
+    }
+}
+
+/// The error of an [`UnchangedFile`] that has changed.
+const CHANGED: io::ErrorKind = io::ErrorKind::StaleNetworkFileHandle;
+
+// Building a tree below a temporary name: directories, files and links, each hashed, synced and given its rights.
+
+/// Files and directories that are put on the disk one by one; with more, all of them at once at the
+/// end, which takes a fraction of the time, where the system can.
+const SYNCED_ONE_BY_ONE: usize = if cfg!(target_os = "linux") { 64 } else { usize::MAX - 1 };
+
+/// An entry that was made, with all below it.
+#[derive(Clone, Debug, Default)]
+pub struct CreatedTree {
+    /// The content of each node, in order; none for what is no file.
+    pub revisions: Vec<Option<Revision>>,
+    /// Bytes in its files.
+    pub bytes: u64,
+    /// Links that were left out because they would have led outside of the roots.
+    pub links_left_out: Vec<WorkspacePath>,
+    /// Directories that were made above it, the outermost first.
+    pub made: Vec<NewDirectory>,
+}
+
+/// Builds the nodes as the entry `aside` of `dir`, which shows nothing of them yet, and is wiped by the
+/// caller when this fails.
+pub(super) fn build(
+    dir: &Dir,
+    aside: &OsStr,
+    nodes: NewNodes<'_>,
+    asked: &WorkspacePath,
+    wait_limit: &WaitLimit,
+) -> Result<CreatedTree, AccessError> {
+    let mut created = CreatedTree::default();
+    let mut builder = TreeBuilder {
+        stack: DirectoryStack::new(dir, OpenFor::Traverse),
+        modes: Vec::new(),
+        synced: 0,
+        asked,
+        wait_limit,
+    };
+    for node in nodes {
+        builder.check_cancelled()?;
+        let (position, node) = node?;
+        builder.finish(position.depth)?;
+        let own = if position.depth == 0 { aside } else { &position.name };
+        let sync = builder.synced < SYNCED_ONE_BY_ONE;
+        let holder = builder.stack.dir().at(asked)?;
+        let written = match node {
+            NewNode::Directory { mode } => {
+                holder.make_dir(own, mode != 0).at(asked)?;
+                builder.enter(own, mode)?;
+                None
+            }
+            NewNode::MovedDirectory(stat) => {
+                holder.make_dir(own, true).at(asked)?;
+                builder.enter(own, stat.permissions())?;
+                builder.stack.dir().at(asked)?.set_owner_of(&stat);
+                None
+            }
+            NewNode::ExistingDirectory => {
+                builder.enter(own, 0)?;
+                None
+            }
+            NewNode::Link(target) => {
+                holder.make_link(&target, own).at(asked)?;
+                None
+            }
+            NewNode::File { mode, content } => {
+                let file = holder.create(own, mode != 0);
+                Some(file.and_then(|file| {
+                    write_file(&file, content, wait_limit, sync, |_, file| {
+                        if mode == 0 { Ok(()) } else { beneath::set_mode(file, mode) }
+                    })
+                }))
+            }
+            NewNode::MovedFile(original) => Some(write_moved(holder, own, original, wait_limit, sync)),
+        };
+        let written = written.transpose().map_err(|error| not_written(error, asked))?;
+        if let Some((_, bytes)) = written {
+            builder.synced += 1;
+            created.bytes += bytes;
+        }
+        created.revisions.push(written.map(|(revision, _)| revision));
+    }
+    builder.finish(0)?;
+    if builder.synced > SYNCED_ONE_BY_ONE {
+        dir.sync_file_system().at(asked)?;
+    }
+    Ok(created)
+}
+
+/// The directories of a new tree that are not done yet, from the outermost.
+struct TreeBuilder<'b> {
+    stack: DirectoryStack<&'b Dir>,
+    /// The permission bits that each of them gets once everything is in it.
+    modes: Vec<u32>,
+    /// Files and directories so far.
+    synced: usize,
+    asked: &'b WorkspacePath,
+    wait_limit: &'b WaitLimit,
+}
+
+impl TreeBuilder<'_> {
+    fn check_cancelled(&self) -> Result<(), AccessError> {
+        if self.wait_limit.ended() { Err(AccessError::new(AccessErrorKind::Stopped, self.asked)) } else { Ok(()) }
+    }
+
+    /// Goes into a directory that gets these permission bits at the end; 0 leaves it those that it has.
+    fn enter(&mut self, own: &OsStr, mode: u32) -> Result<(), AccessError> {
+        self.modes.push(mode);
+        self.stack.enter(own).at(self.asked)
+    }
+
+    /// Finishes directories until so many are open: nothing more comes into them. One without the
+    /// right to write would have taken nothing.
+    fn finish(&mut self, depth: usize) -> Result<(), AccessError> {
+        while self.stack.depth() > depth {
+            self.check_cancelled()?;
+            let mode = self.modes.pop().unwrap_or_default();
+            let done = self.stack.dir().at(self.asked)?;
+            if self.synced < SYNCED_ONE_BY_ONE {
+                // EINVAL is the answer of file systems that sync no directory (fsync(2)). Any other is an error: a move
+                // removes the source next.
+                let can_sync = |error: &io::Error| error.kind() != io::ErrorKind::InvalidInput;
+                done.sync().or_else(|error| if can_sync(&error) { Err(error) } else { Ok(()) }).at(self.asked)?;
+            }
+            self.synced += 1;
+            // Looked at first, which costs less than to open it for being changed.
+            if mode != 0 && done.stat().at(self.asked)?.identity.mode & 0o7777 != mode & 0o1777 {
+                done.set_mode(mode).at(self.asked)?;
+            }
+            self.stack.leave();
+        }
+        Ok(())
+    }
+}
+
+/// A file could not be copied: what stopped in the middle of it stopped for that reason.
+fn not_written(error: io::Error, asked: &WorkspacePath) -> AccessError {
+    match error.kind() {
+        io::ErrorKind::Interrupted => AccessError::new(AccessErrorKind::Stopped, asked),
+        CHANGED => AccessError::new(AccessErrorKind::Stale, asked),
+        _ => AccessError::from_io(error, asked),
+    }
+}
+
+/// Makes a file that is to take the place of the one at `from`, which must be the one that was seen: the same content,
+/// owner, rights, attributes and time. It is on the disk when this returns the revision of its content.
+pub(crate) fn copy_to_move(
+    from: &WorkspacePath,
+    seen: &Stat,
+    dir: &Dir,
+    name: &OsStr,
+    wait_limit: &WaitLimit,
+) -> Result<Revision, AccessError> {
+    let original = UnchangedFile::open(from, seen)?;
+    let written = write_moved(dir, name, original, wait_limit, true);
+    written.map(|(revision, _)| revision).map_err(|error| not_written(error, from))
+}
+
+/// Makes a file that is private until it has the content and then the attributes of `original`.
+fn write_moved(
+    holder: &Dir,
+    name: &OsStr,
+    original: UnchangedFile,
+    wait_limit: &WaitLimit,
+    sync: bool,
+) -> io::Result<(Revision, u64)> {
+    write_file(&holder.create(name, true)?, original, wait_limit, sync, UnchangedFile::carry_attributes)
+}
+
+/// Gives a new file all of `content`, then its `attributes`. Returns the revision of the content, and its bytes.
+///
+/// # Errors
+/// `Interrupted` when the wait limit ends first.
+fn write_file<C: Read>(
+    file: &File,
+    mut content: C,
+    wait_limit: &WaitLimit,
+    sync: bool,
+    attributes: impl FnOnce(&C, &File) -> io::Result<()>,
+) -> io::Result<(Revision, u64)> {
+    let mut bytes = 0;
+    let revision = Revision::of_copied(&mut content, |piece| {
+        if wait_limit.ended() {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+        bytes += piece.len() as u64;
+        beneath::write_all(file, piece)
+    })?;
+    attributes(&content, file)?;
+    if sync {
+        beneath::sync_data(file)?;
+    }
+    Ok((revision, bytes))
+}
+
+// Making an entry with everything below it: built under a temporary name, then renamed.
+//
+// Whoever looks sees all of it or nothing, by renameat2(2) with `RENAME_NOREPLACE` where the file system has it.
+
+impl TreeGuard {
+    /// Makes an entry from its nodes, each directory before what it holds, the top first.
+    /// Missing directories above it are made.
+    ///
+    /// # Errors
+    /// `Exists` when the name is taken; nothing is left behind then.
+    pub fn create_tree(&self, to: &WritablePath, nodes: NewNodes<'_>, _: Approval) -> Result<CreatedTree, AccessError> {
+        let (dir, name, new) = self.new_holder(to)?;
+        let created = self.put_new(&dir, name, nodes, to.asked())?;
+        Ok(CreatedTree { made: new.keep(), ..created })
+    }
+
+    /// Copies `tree` to a path where nothing is. Permission bits are kept; a link is copied as a link where its
+    /// target is inside the roots, and left out otherwise.
+    pub fn copy(&self, tree: &Tree, to: &WritablePath, approval: Approval) -> Result<CreatedTree, AccessError> {
+        let leads_out = |to: &WorkspacePath, entry: &TreeEntry| match &entry.node {
+            Node::Link(target) => !self.shared.stays_inside(to, Path::new(target)),
+            _ => false,
+        };
+        let both = || tree.paths().zip(tree.paths_at(to.path()));
+        let out = both().filter(|(_, (to, entry))| leads_out(to, entry));
+        let left_out: Vec<WorkspacePath> = out.map(|((path, _), _)| path).collect();
+        if tree.entries().len() == left_out.len() {
+            return Err(AccessError::new(AccessErrorKind::Denied, tree.top()));
+        }
+        let stays = both().filter(|(_, (to, entry))| !leads_out(to, entry));
+        let created =
+            self.create_tree(to, &mut stays.map(|((path, entry), _)| new_node(&path, entry, false)), approval)?;
+        Ok(CreatedTree { links_left_out: left_out, ..created })
+    }
+
+    /// Builds in an open directory, then gives the entry its name, which must be free.
+    pub(super) fn put_new(
+        &self,
+        dir: &Dir,
+        name: &OsStr,
+        nodes: NewNodes<'_>,
+        asked: &WorkspacePath,
+    ) -> Result<CreatedTree, AccessError> {
+        // Only to save the work: the rename at the end decides.
+        if dir.child_stat(name).is_ok() {
+            return Err(AccessError::new(AccessErrorKind::Exists, asked));
+        }
+        let aside = free_name(dir).at(asked)?;
+        let built = build(dir, &aside, nodes, asked, &self.wait_limit)
+            .and_then(|created| dir.move_new(&aside, dir, name).at(asked).map(|()| created));
+        if built.is_err() {
+            // What cannot be removed now has a name that is swept later.
+            let _ = remove_all(dir, &aside);
+        }
+        // It is there for every process already, or was not made: a failure undoes nothing.
+        let _ = dir.sync();
+        built
+    }
+
+    /// Makes again what is missing of a tree whose removal failed in the middle: with `NewNode::ExistingDirectory` for
+    /// each directory that is left, and nothing for what else is.
+    ///
+    /// # Errors
+    /// When it is still not whole.
+    pub fn complete(&self, entry: &WritablePath, nodes: NewNodes<'_>, _: Approval) -> Result<(), AccessError> {
+        let (dir, name) = self.holder(entry)?;
+        // What is put back is put back whatever time it takes.
+        build(&dir, name, nodes, entry.asked(), &WaitLimit::default()).map(drop)
+    }
+}
