@@ -4,7 +4,8 @@
 //!
 //! # Embed these tools
 //! ```
-//! use confined_fs::{Access, Approval, PolicyRules, RootSpec, Workspace, WorkspaceOptions};
+//! use change_set::{Approval, Workspace};
+//! use confined_fs::{Access, PolicyRules, RootSpec, WorkspaceOptions};
 //! use file_tools::{Answer, CallContext, Content, Plan, Selection, ToolError, Toolbox};
 //! use serde_json::{Value, json};
 //!
@@ -33,6 +34,10 @@
 //! This file is the registry: a tool is one file and its line in `TOOLS`, and `call` is what all of them work with.
 //! [`session`] is what one session has seen, changed and spent; [`audit`] makes a line for each call.
 //! `commit` makes the changes of all tools, [`undo`] takes them back.
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeExamples;
 
 mod apply_patch;
 pub mod audit;
