@@ -293,6 +293,7 @@ impl Properties {
 }
 
 /// How a document that was cut goes on, for its last line.
+#[cfg(any(feature = "office", feature = "pdf"))]
 pub(super) fn continued_with(part: &str, offset: Option<usize>) -> String {
     let offset = offset.map(|offset| format!(" and offset={offset}")).unwrap_or_default();
     format!("; continue with part=\"{part}\"{offset}")
