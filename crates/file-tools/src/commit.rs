@@ -6,7 +6,7 @@
 use std::{io, sync::Arc};
 
 use change_set::{
-    Durable, EntryState, FileState, NewDirectory, Node, Purpose, Tree, TreePosition, WritablePath, mode_when_recreated,
+    Durable, EntryState, FileState, NewDirectory, Node, Purpose, Tree, WritablePath, mode_when_recreated,
 };
 use confined_fs::{AccessError, AccessErrorKind, FileKind, Revision, WorkspacePath};
 
@@ -14,7 +14,7 @@ use crate::{
     audit::RecordedContent,
     session::{
         ChangeKind, CommittedChange, EntryKind,
-        history::{Effect, FormerEntry, JournalRecord, Kept, PendingChange, UndoableChange},
+        history::{EntryChange, JournalRecord, Kept, PendingChange, UndoableChange},
     },
 };
 
@@ -27,7 +27,7 @@ mod files;
 mod tree;
 
 pub(super) use file::{Rewrite, commit_file, rewrite};
-pub(super) use files::{ChangeStep, CommittedFiles, NewState, commit_files, none_changed};
+pub(super) use files::{ChangeStep, CommittedFiles, NewState, StepContent, commit_files, is_one_tree, none_changed};
 pub(super) use tree::{check_capacity, create_tree, move_tree, not_deleted, remove};
 
 // What is there before something else takes its place.
@@ -124,21 +124,29 @@ pub(super) fn begin(cx: &CallContext, records: Vec<JournalRecord>) -> (PendingCh
 }
 
 /// Makes a change of a whole entry: `records` are in the journal before `act`, and void if that fails; what it `did` is
-/// recorded and on the list when this returns. Under the locks that `act` needs.
+/// recorded and on the list when this returns, the entries that were `late` to be known with their records. Under the locks
+/// that `act` needs.
 pub(super) fn journaled<T>(
     cx: &CallContext,
     (tool, undoable): (&'static str, Undoable),
     records: Vec<JournalRecord>,
     act: impl FnOnce() -> Result<T, AccessError>,
-    did: impl FnOnce(&T) -> Option<(Effect, Vec<NewDirectory>)>,
+    did: impl FnOnce(&T) -> Option<(Vec<EntryChange>, Vec<EntryChange>)>,
 ) -> Result<(T, Option<String>), AccessError> {
     let (pending, note) = begin(cx, records);
     // The journal is only appended to: a change that failed is marked, not taken out.
     let done = act().inspect_err(|_| cx.session.history.void(&pending))?;
-    if let Some((effect, made)) = did(&done) {
-        cx.session.history.made(&pending, UndoableChange { tool, effect, made }, undoable);
+    if let Some((mut entries, late)) = did(&done) {
+        let records: Vec<JournalRecord> = late.iter().flat_map(|one| JournalRecord::of_entry(tool, one)).collect();
+        entries.extend(late);
+        cx.session.history.made(&pending, UndoableChange { tool, entries: entries.into() }, records, undoable);
     }
     Ok((done, note))
+}
+
+/// The directories that were made above an entry.
+pub(super) fn parents(made: &[NewDirectory]) -> impl Iterator<Item = EntryChange> {
+    made.iter().map(EntryChange::parent)
 }
 
 /// Bytes of moved files that are read for their revisions; a move itself reads nothing.
@@ -167,12 +175,6 @@ pub(crate) fn record_directories(cx: &CallContext, tool: &'static str, made: &[N
         }
     }
     report(cx, tool, made_directories(made));
-}
-
-/// The innermost `removed` of the directories that a change had made were removed again.
-pub(crate) fn record_unmade(cx: &CallContext, tool: &'static str, made: &[NewDirectory], removed: usize) {
-    let gone = made.iter().rev().take(removed);
-    report(cx, tool, gone.map(|one| change(ChangeKind::Deleted, EntryKind::Directory, one.path(), None)));
 }
 
 /// A tree was moved to `to`, where a file with the content `over` was, below the directories `made` for it.
@@ -221,41 +223,29 @@ pub(crate) fn record_moved(
     }
 }
 
-/// Whether the entries of a change are gone or there after it.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum EntriesAre {
-    Gone,
-    There,
-}
-
-/// Entries at `top` were removed, or made below the directories `made` for them.
-pub(crate) fn record_entries(
-    cx: &CallContext,
-    tool: &'static str,
-    are: EntriesAre,
-    top: &WorkspacePath,
-    entries: &[FormerEntry],
-    made: &[NewDirectory],
-) {
+/// Entries at `top` were removed, or made below the directories `made` for them; `top` is the first of them.
+pub(crate) fn record_entries(cx: &CallContext, tool: &'static str, entries: &[EntryChange], made: &[NewDirectory]) {
+    let is = |entry: &EntryChange| entry.to.clone().or_else(|| entry.from.clone());
     if let Some(first) = entries.first() {
-        let (entry, revision) = match &first.node {
-            EntryState::File(file) => (EntryKind::File, Some(file.revision)),
-            EntryState::Directory { .. } => (EntryKind::Directory, None),
-            EntryState::Link(_) => (EntryKind::Link, None),
+        let (entry, revision) = match is(first) {
+            Some(EntryState::Directory { .. }) => (EntryKind::Directory, None),
+            Some(EntryState::Link(_)) => (EntryKind::Link, None),
+            Some(EntryState::File(file)) => (EntryKind::File, Some(file.revision)),
+            None => (EntryKind::File, None),
         };
-        let change = match are {
-            EntriesAre::Gone => change(ChangeKind::Deleted, entry, top, None),
-            EntriesAre::There => change(ChangeKind::Created, entry, top, revision),
+        let change = match &first.to {
+            None => change(ChangeKind::Deleted, entry, &first.path, None),
+            Some(_) => change(ChangeKind::Created, entry, &first.path, revision),
         };
         report(cx, tool, made_directories(made).chain([change]));
     }
     let Some(log) = &cx.changes else { return };
-    for (path, entry) in TreePosition::paths_at(top, entries.iter().map(|entry| &entry.position)).zip(entries) {
-        match &entry.node {
-            EntryState::File(file) if are == EntriesAre::Gone => log.file(&path, Some(file.revision), None),
-            EntryState::File(file) => log.file(&path, None, Some(file.revision)),
-            EntryState::Directory { .. } => log.other(&path, "directory"),
-            EntryState::Link(_) => log.other(&path, "link"),
+    for entry in entries {
+        match (&entry.from, &entry.to) {
+            (Some(EntryState::File(file)), None) => log.file(&entry.path, Some(file.revision), None),
+            (_, Some(EntryState::File(file))) => log.file(&entry.path, None, Some(file.revision)),
+            _ if matches!(is(entry), Some(EntryState::Link(_))) => log.other(&entry.path, "link"),
+            _ => log.other(&entry.path, "directory"),
         }
     }
 }

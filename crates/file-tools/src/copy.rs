@@ -1,18 +1,18 @@
 //! `copy`: make a copy of a file or directory at another path.
 
-use std::{fmt::Write as _, sync::Arc};
+use std::fmt::Write as _;
 
 use change_set::{Approval, Base, CreatedTree, Node, Tree, TreeGuard, WriteGuard};
 use confined_fs::{AccessErrorKind, Stat, WorkspacePath};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::session::{Cost, history::FormerEntry};
+use crate::session::{Cost, history::EntryChange};
 
 use super::{
     Answer, CallContext, Change, ExistingKind, Fingerprint, Group, Kind, Plan, Preview, Spec, Tool, ToolError,
     answer::{count, noted},
-    commit::{self, EntriesAre, Undoable},
+    commit::{self, Undoable},
     destination::{self, Destination, Occupant},
     read_before_write,
 };
@@ -121,15 +121,16 @@ impl PlannedCopy {
             let mut left_out = created.links_left_out.iter().peekable();
             let mut is_made = |path: &WorkspacePath| left_out.next_if(|link| *link == path).is_none();
             let made = self.tree.paths().filter(|(path, _)| is_made(path)).zip(&created.revisions);
-            let entries: Vec<FormerEntry> = made
+            let entries: Vec<EntryChange> = made
                 .filter_map(|((path, entry), revision)| {
-                    let node = entry.node.state(&path, &path, *revision)?;
-                    Some(FormerEntry { position: entry.position.clone(), node })
+                    let is = entry.node.state(&path, &path, *revision)?;
+                    let copy = to.path().child(path.relative_to(self.tree.top()));
+                    Some(EntryChange::new(&copy, None, Some(is)))
                 })
                 .collect();
-            commit::record_entries(cx, "copy", EntriesAre::There, to.path(), &entries, &created.made);
+            commit::record_entries(cx, "copy", &entries, &created.made);
             read_before_write::carry_seen(cx, &self.tree, to.path());
-            Arc::new(entries)
+            entries
         };
         let copied = commit::create_tree(cx, ("copy", Undoable::Yes), to, copy, entries);
         let (created, note) = copied.map_err(|error| match error.kind {

@@ -241,7 +241,7 @@ impl Change for PlannedDelete {
                 let guard = TreeGuard::acquire_within(&cx.workspace, &[&one.target], cx.wait_limit())?;
                 let tree = one.unchanged(cx)?;
                 let by = ("delete", Undoable::Yes);
-                (commit::remove(cx, &guard, &one.target, &tree, by, approval)?, Vec::new(), one.what(), "it")
+                (commit::remove(cx, &guard, &one.target, &tree, None, by, approval)?, Vec::new(), one.what(), "it")
             }
             several => {
                 let (is_durable, notes) = self.remove_several(cx, approval)?;

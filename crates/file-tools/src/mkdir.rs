@@ -7,7 +7,7 @@ use confined_fs::{FileKind, WorkspacePath};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::session::{Cost, history::Effect};
+use crate::session::{Cost, history::EntryChange};
 
 use super::{
     Answer, CallContext, Change, Group, Plan, Preview, Spec, Tool, ToolError,
@@ -97,8 +97,9 @@ impl Change for PlannedMkdir {
         let make = || guard.make_directory(&self.target, approval);
         let (directories, _) = commit::journaled(cx, ("mkdir", Undoable::Yes), Vec::new(), make, |directories| {
             commit::record_directories(cx, "mkdir", directories);
-            let effect = Effect::Made { directories: directories.clone() };
-            (!directories.is_empty()).then(|| (effect, Vec::new()))
+            let mut entries: Vec<EntryChange> = commit::parents(directories).collect();
+            entries.last_mut()?.is_parent = false;
+            Some((Vec::new(), entries))
         })?;
         let created = directories.len();
         let mut text = match created {

@@ -6,37 +6,31 @@
 mod plan;
 mod planner;
 pub mod restore;
-mod revert;
 mod since;
 mod virtual_tree;
 
-use std::{collections::BTreeMap, fmt::Write as _};
+use std::collections::BTreeMap;
 
-use change_set::{Approval, Base};
+use change_set::EntryState;
 use confined_fs::{Revision, WorkspacePath};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use text_file::Document;
 
-use crate::session::{
-    Cost,
-    history::{CheckpointAsker, Effect},
-};
+use crate::session::history::{CheckpointAsker, EntryChange};
 
 use super::{
-    Answer, CallContext, Change, Group, Kind, Plan, Preview, Spec, Tool, ToolError,
+    CallContext, Group, Kind, Plan, Spec, Tool, ToolError,
     answer::count,
-    commit::Undoable,
+    commit::{self, ChangedPart, Undoable},
     context::{PathReference, echo},
     fence::fenced,
-    introduced_problems::{self, ChangedText, IntroducedProblems},
-    shown_diff::ShownDiff,
+    read_before_write,
     tool::PATH_ALIASES,
 };
-use plan::{Output, PlannedReturn};
-use planner::SkippedPath;
-use revert::RevertPlan;
+use plan::{Output, PlannedReturn, SingleChange};
+use planner::{Reason, SkippedPath};
 use since::KnownChange;
+use virtual_tree::DiskOfCall;
 
 pub(super) use plan::{DiffDirection, UndoPlan};
 pub(super) use planner::skipped_headline;
@@ -133,7 +127,7 @@ fn no_own_change(cx: &CallContext) -> ToolError {
     let Some(KnownChange { tool, by, change, .. }) = last.map(|made| KnownChange::own(cx, made)) else {
         return no_change("");
     };
-    let path = PlannedUndo::path_of(&change.effect);
+    let path = change.tops().first().map(|top| path_of(top).to_string()).unwrap_or_default();
     let made = format!("the last change of this session was made{by} ({tool} of {path})");
     ToolError::new(Kind::NotFound, format!("{made}; undo without a path takes back your own changes only"))
         .hint(format!("leave it as it is, or pass path={path} to take it back"))
@@ -163,40 +157,127 @@ fn plan_revert(
     // Taking an undo back is a change like any other; an undo is on the list only to be taken back.
     let undoable = if is_redo { Undoable::Yes } else { Undoable::AsUndo };
     let change = &last.change;
-    if let Effect::Several(effects) = &change.effect {
-        let only = ChangesSince { changes: vec![change.clone()], ..ChangesSince::default() };
-        let plan = UndoPlan::of(cx, &only, false, &[], DiffDirection::Back)?;
-        if let Some(left) = plan.skipped.first() {
-            return Err(not_whole(cx, &plan, left));
-        }
-        if plan.changes.is_empty() {
-            cx.session.history.take_back(&last.session, last.number);
-            return Ok(None);
-        }
-        let files = match effects.as_slice() {
-            [one] => PlannedUndo::path_of(one).to_string(),
-            several => count(several.len(), "file"),
-        };
-        let what = format!("the last {} of {files}{}", last.tool, last.by);
-        let planned = PlannedReturn {
-            order: format!("Revert {what}"),
-            done: format!("Reverted {what}"),
-            reverted: last.tool,
-            others: BTreeMap::new(),
-            whose: whose(cx, plan.paths.iter()).filter(|_| last.by.is_empty()),
-            undoable,
-            takes_back: Some((last.session, last.number)),
-            plan,
-        };
-        return Ok(Some(planned.plan(cx, dry_run)));
+    let only = ChangesSince { changes: vec![change.clone()], ..ChangesSince::default() };
+    let plan = UndoPlan::of(cx, &only, false, &[], DiffDirection::Back)?;
+    let tops = change.tops();
+    let single = if let ([top], true) = (&*tops, last.is_own) { Some(*top) } else { None };
+    if let Some(top) = single
+        && top.moved_from.is_some()
+        && top.mark.is_some_and(|mark| DiskOfCall(cx).content_mark(&top.path).is_some_and(|now| now != mark))
+    {
+        return Err(refused(cx, top, &SkippedPath { path: top.path.clone(), reason: Reason::Changed }));
     }
-    let RevertPlan { diff, cost } = revert::check(cx, &change.effect)?;
-    let planned = PlannedUndo { last, diff, cost, undoable };
-    if !dry_run.unwrap_or(false) {
-        return Ok(Some(Plan::Change(Box::new(planned))));
+    if let Some(left) = plan.skipped.first() {
+        return Err(match single {
+            Some(top) => refused(cx, top, left),
+            None => not_whole(cx, &plan, left),
+        });
     }
-    let text = format!("Would do: {} (dry run, nothing was changed)", planned.summaries().0);
-    Ok(Some(Plan::Answer(planned.answer(cx, text, IntroducedProblems::default()))))
+    if plan.changes.is_empty() {
+        cx.session.history.take_back(&last.session, last.number);
+        return Ok(None);
+    }
+    let (order, done) = single.map_or_else(
+        || {
+            let files = match &*tops {
+                [one] => path_of(one).to_string(),
+                several => count(several.len(), "file"),
+            };
+            let what = format!("the last {} of {files}{}", last.tool, last.by);
+            (format!("Revert {what}"), format!("Reverted {what}"))
+        },
+        |top| summaries(&last, top),
+    );
+    // Those above a directory that was asked for are no more than that.
+    let is_counted = |entry: &&EntryChange| entry.is_parent && last.tool != "mkdir";
+    let parents = || change.entries.iter().filter(is_counted).map(|entry| entry.path.clone()).collect();
+    let single = single.map(|top| SingleChange {
+        path: path_of(top).clone(),
+        comes_back: top.from.is_some() && top.moved_from.is_none(),
+        // Neither replaces anything: an entry that is at the old place by now is an error.
+        is_destructive: top.moved_from.is_none() && top.to.is_some(),
+        former: match (&top.from, &top.to) {
+            (Some(EntryState::File(former)), Some(_)) if top.moved_from.is_none() => Some(former.revision),
+            _ => None,
+        },
+        parents: parents(),
+    });
+    let planned = PlannedReturn {
+        order,
+        done,
+        whose: whose(cx, plan.paths.iter()).filter(|_| last.by.is_empty()),
+        reverted: last.tool,
+        others: BTreeMap::new(),
+        undoable,
+        takes_back: Some((last.session, last.number)),
+        plan,
+        single,
+    };
+    Ok(Some(planned.plan(cx, dry_run)))
+}
+
+/// The path that names a change: of a move, the one that is free since.
+fn path_of(top: &EntryChange) -> &WorkspacePath {
+    top.moved_from.as_ref().unwrap_or(&top.path)
+}
+
+/// The sentence for taking back a change of one entry, or tree, in the infinitive and in the past.
+fn summaries(last: &KnownChange, top: &EntryChange) -> (String, String) {
+    let KnownChange { tool, by, .. } = last;
+    let path = path_of(top);
+    let texts = |now: &str, past: &str, done: &str| {
+        let was = if by.is_empty() { String::new() } else { format!(", which was {done}{by}") };
+        (format!("{now} {path}{was}"), format!("{past} {path}{was}"))
+    };
+    let writes = matches!(tool.as_str(), "write" | "edit" | "apply_patch");
+    match (&top.moved_from, &top.from, &top.to) {
+        (Some(_), ..) => {
+            let to = &top.path;
+            texts(&format!("Move {to} back to"), &format!("Moved {to} back to"), "moved")
+        }
+        (None, Some(_), Some(_)) => {
+            (format!("Revert the last {tool} of {path}{by}"), format!("Reverted the last {tool} of {path}{by}"))
+        }
+        (None, Some(_), None) => texts("Bring back", "Brought back", "deleted"),
+        (None, None, _) if tool == "mkdir" => texts("Remove the directory", "Removed the directory", "made"),
+        (None, None, _) if writes => {
+            (format!("Delete {path}, which was created{by}"), format!("Deleted {path}, which had been created{by}"))
+        }
+        (None, None, _) => texts("Delete the copy", "Deleted the copy", "made"),
+    }
+}
+
+/// Why a change of one entry, or tree, is not taken back.
+fn refused(cx: &CallContext, top: &EntryChange, left: &SkippedPath) -> ToolError {
+    let path = if top.moved_from.is_some() { &top.path } else { path_of(top) };
+    match &left.reason {
+        Reason::Occupied => {
+            ToolError::new(Kind::Stale, format!("another entry is at {} now, and undo does not replace it", left.path))
+                .hint("move it out of the way, then undo again")
+        }
+        Reason::NotKept => {
+            let message = format!("the earlier content of {path} is no longer in the history, which has a size limit");
+            ToolError::new(Kind::NotFound, message).hint("write the content again")
+        }
+        Reason::Gone => {
+            let message = format!("{path} is no longer what the change left there, so the change is not undone");
+            ToolError::new(Kind::Stale, message).hint("look at what is there now with ls")
+        }
+        Reason::Refused(why) => match commit::writable(cx, &left.path, ChangedPart::Entry) {
+            Err(error) => error.into(),
+            Ok(_) => ToolError::new(Kind::Stale, format!("{} is not brought back: {why}", left.path))
+                .hint("look at what is there now with ls"),
+        },
+        Reason::Changed | Reason::NotEmpty => {
+            // The caller's own later change is not the one that would be lost.
+            let by =
+                |now: Revision| Some(read_before_write::by(cx, path, (None, now), ",")).filter(|by| by != ", by you");
+            let now = cx.workspace.read(path, cx.settings.max_file_size).ok();
+            let by = now.and_then(|now| by(now.revision)).unwrap_or_default();
+            ToolError::new(Kind::Stale, format!("{path} has changed since{by}, and undo would lose that change"))
+                .hint("read it and edit it instead")
+        }
+    }
 }
 
 /// Why a change of several files is not taken back: all of it, or nothing.
@@ -246,6 +327,7 @@ fn plan_return(
         others: since.others,
         undoable: Undoable::Yes,
         takes_back: None,
+        single: None,
     })
 }
 
@@ -287,127 +369,4 @@ fn last_change(cx: &CallContext, text: &str) -> Result<Option<KnownChange>, Tool
         cx.references.add(PathReference { given: Some(text.to_owned()), path });
         change
     }))
-}
-
-struct PlannedUndo {
-    last: KnownChange,
-    diff: String,
-    cost: Cost,
-    undoable: Undoable,
-}
-
-impl PlannedUndo {
-    /// `text` with the diff, and the problems that came back with a former content.
-    fn answer(&self, cx: &CallContext, mut text: String, introduced: IntroducedProblems) -> Answer {
-        let shown = ShownDiff::of(&introduced.leave_room(cx), self.path(), &self.diff, 0);
-        let whose = whose(cx, [self.path()].into_iter()).filter(|_| self.last.by.is_empty());
-        text.extend(whose.iter().map(|whose| format!("\n{whose}")));
-        if !shown.block.is_empty() {
-            let _ = write!(text, "\n\n{}", shown.block);
-        }
-        text.push_str(&introduced.text);
-        let output = Output {
-            path: self.path().to_string(),
-            reverted: self.last.tool.clone(),
-            diff: shown.text,
-            diff_cut_lines: shown.cut_lines,
-            notes: whose.into_iter().chain(shown.hidden).collect(),
-            problems: introduced.problems,
-            ..Output::default()
-        };
-        Answer::text(text, &output).data(cx, &output)
-    }
-
-    fn path(&self) -> &WorkspacePath {
-        Self::path_of(&self.last.change.effect)
-    }
-
-    fn path_of(effect: &Effect) -> &WorkspacePath {
-        match effect {
-            // A change of no file is not remembered.
-            Effect::Several(effects) => Self::path_of(&effects[0]),
-            Effect::Wrote { path, .. } | Effect::Removed { path, .. } => path,
-            Effect::Moved { from, .. } => from,
-            Effect::Copied { to, .. } => to,
-            // A change that made no directory is not remembered.
-            Effect::Made { directories } => directories[directories.len() - 1].path(),
-        }
-    }
-
-    /// The sentence for the undo, in the infinitive and in the past.
-    fn summaries(&self) -> (String, String) {
-        let path = self.path();
-        let KnownChange { tool, by, change, .. } = &self.last;
-        let texts = |now: &str, past: &str, done: &str| {
-            let was = if by.is_empty() { String::new() } else { format!(", which was {done}{by}") };
-            (format!("{now} {path}{was}"), format!("{past} {path}{was}"))
-        };
-        match &change.effect {
-            // A change of several files is planned otherwise.
-            Effect::Wrote { before: Some(_), .. } | Effect::Several(_) => {
-                (format!("Revert the last {tool} of {path}{by}"), format!("Reverted the last {tool} of {path}{by}"))
-            }
-            Effect::Wrote { before: None, .. } => {
-                (format!("Delete {path}, which was created{by}"), format!("Deleted {path}, which had been created{by}"))
-            }
-            Effect::Removed { .. } => texts("Bring back", "Brought back", "deleted"),
-            Effect::Moved { to, .. } => texts(&format!("Move {to} back to"), &format!("Moved {to} back to"), "moved"),
-            Effect::Copied { .. } => texts("Delete the copy", "Deleted the copy", "made"),
-            Effect::Made { .. } => texts("Remove the directory", "Removed the directory", "made"),
-        }
-    }
-
-    /// The text of a file whose former content comes back: what it holds now, and what it will.
-    fn undone_text(&self, cx: &CallContext) -> Option<(Document, Document)> {
-        let Effect::Wrote { path, before: Some(former), .. } = &self.last.change.effect else { return None };
-        if !introduced_problems::may_have_problems(cx, path) {
-            return None;
-        }
-        let text = |bytes| Document::decode(bytes, None).ok();
-        let now = text(cx.read_to_change(path).ok()?.bytes)?;
-        let former = cx.session.history.content(former.revision)?;
-        Some((now, text(former)?))
-    }
-}
-
-impl Change for PlannedUndo {
-    fn fingerprint(&self) -> super::Fingerprint {
-        // The number of the change covers all it did; the revert itself checks that nothing has
-        // happened to the file since.
-        let change = Revision::of(format!("{} {}", self.last.number, self.diff).as_bytes());
-        super::Fingerprint { path: self.path().to_string(), base: Base::Revision(change), content: None }
-    }
-
-    fn preview(&self) -> Preview {
-        // Neither replaces anything: an entry that is at the old place by now is an error.
-        let destructive = !matches!(self.last.change.effect, Effect::Removed { .. } | Effect::Moved { .. });
-        Preview { summary: self.summaries().0, diff: self.diff.clone(), destructive }
-    }
-
-    fn cost(&self) -> Cost {
-        self.cost.clone()
-    }
-
-    fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError> {
-        // Read before the revert, after which the file holds the former text.
-        let undone = self.undone_text(cx);
-        let removed = revert::revert(cx, &self.last.change, self.undoable, approval)?;
-        // After the revert: a change whose revert failed can still be undone.
-        cx.session.history.take_back(&self.last.session, self.last.number);
-        let mut text = self.summaries().1;
-        let is_back =
-            matches!(&self.last.change.effect, Effect::Wrote { before: Some(_), .. } | Effect::Removed { .. });
-        // What came back counts as seen.
-        if let Some(now) = cx.session.ledger.seen(self.path()).filter(|_| is_back) {
-            let _ = write!(text, ", rev {}", now.revision.short());
-        }
-        if removed > 0 {
-            let _ = write!(text, "; removed {} made for it", count(removed, "directory"));
-        }
-        let introduced = undone.map_or_else(IntroducedProblems::default, |(old, new)| {
-            let (path, old) = (self.path(), Some(old.text()));
-            IntroducedProblems::by(cx, &ChangedText { path, real: path, old, new: new.text() })
-        });
-        Ok(self.answer(cx, text, introduced))
-    }
 }

@@ -1,5 +1,6 @@
 //! The content of a file: what it must be before a change, and what it is to be.
 
+use std::borrow::Cow;
 use std::sync::OnceLock;
 use std::time::{Duration, SystemTime};
 use std::{
@@ -162,24 +163,24 @@ pub(super) fn has_content(dir: &Dir, name: &OsStr, seen: &Stat, content: Expecte
 /// The bytes that a commit writes.
 #[derive(Clone)]
 pub struct NewContent<'n> {
-    bytes: &'n [u8],
+    bytes: Cow<'n, [u8]>,
     /// Of `bytes`, once it was asked for.
     revision: OnceLock<Revision>,
 }
 
 impl<'n> NewContent<'n> {
     /// These bytes, which are hashed when their revision is asked for.
-    pub fn of(bytes: &'n [u8]) -> Self {
-        Self { bytes, revision: OnceLock::new() }
+    pub fn of(bytes: impl Into<Cow<'n, [u8]>>) -> Self {
+        Self { bytes: bytes.into(), revision: OnceLock::new() }
     }
 
     /// The bytes for the disk.
     pub fn bytes(&self) -> &[u8] {
-        self.bytes
+        &self.bytes
     }
 
     /// The revision of the bytes.
     pub fn revision(&self) -> Revision {
-        *self.revision.get_or_init(|| Revision::of(self.bytes))
+        *self.revision.get_or_init(|| Revision::of(&self.bytes))
     }
 }

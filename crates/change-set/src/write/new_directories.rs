@@ -16,24 +16,18 @@ use confined_fs::{
 #[derive(Clone, Debug)]
 pub struct NewDirectory {
     path: WorkspacePath,
-    /// None where it was deleted and brought back since: it is another one to the system.
-    stat: Option<Stat>,
+    stat: Stat,
 }
 
 impl NewDirectory {
     /// The directory that was made at `path`, as it is.
     pub(crate) fn of(path: WorkspacePath, stat: Stat) -> Self {
-        Self { path, stat: Some(stat) }
+        Self { path, stat }
     }
 
-    /// It was deleted, and has been brought back: as another one, which its path alone tells.
-    pub fn forget_identity(&mut self) {
-        self.stat = None;
-    }
-
-    /// Whether its rights, which are `now`, are those that it was made with.
-    pub fn has_own_mode(&self, now: &Stat) -> bool {
-        self.stat.as_ref().is_none_or(|stat| stat.mode() == now.mode())
+    /// Its device and inode, where the system has such numbers.
+    pub fn identity(&self) -> Option<(u64, u64)> {
+        Some(self.stat.device_and_inode()).filter(|identity| *identity != (0, 0))
     }
 
     /// Where it was made.
@@ -45,8 +39,7 @@ impl NewDirectory {
     pub(crate) fn remove(&self) -> bool {
         let (Some(parent), Some(name)) = (self.path.parent(), self.path.file_name()) else { return false };
         let Ok(dir) = self.path.root().dir().dir_beneath(parent.relative(), OpenFor::Traverse) else { return false };
-        let is_same = |now: &Stat| self.stat.as_ref().is_none_or(|stat| now.same_file(stat));
-        let is_own = dir.child_stat(name).is_ok_and(|now| now.kind == FileKind::Directory && is_same(&now));
+        let is_own = dir.child_stat(name).is_ok_and(|now| now.kind == FileKind::Directory && now.same_file(&self.stat));
         // A swap after the look costs an empty directory at most: rmdir(2) removes nothing else.
         is_own && dir.remove_dir(name).is_ok()
     }

@@ -13,7 +13,7 @@ use text_file::Document;
 use super::{
     super::{
         CallContext, ToolError,
-        commit::{ChangeStep, NewState},
+        commit::{ChangeStep, NewState, StepContent},
         shown_diff,
     },
     patched_files::{HunkReport, NewFile, OnDisk, PatchedFile, PatchedFiles},
@@ -231,7 +231,7 @@ impl Net<'_> {
         };
         let mode = if now.executable && kind == NetKind::Added { PROGRAM } else { 0 };
         let like = from.map(|from| from.real.clone());
-        let written = NewState::Content { base, bytes, mode, like };
+        let written = NewState::Content { base, content: StepContent::Bytes(bytes), mode, like };
         Ok(Some((ChangeStep { target, change: written }, Some(change))))
     }
 

@@ -1,20 +1,20 @@
 //! Writing a file whose former content is kept first.
 
-use std::cell::OnceCell;
+use std::{cell::OnceCell, iter};
 
 use change_set::{
-    AppendedBytes, Approval, Base, Committed, Durable, FileLock, FileState, HashedBytes, NewContent, PreviousFile,
-    WritablePath, WriteGuard,
+    AppendedBytes, Approval, Base, Committed, Durable, EntryState, FileLock, FileState, HashedBytes, NewContent,
+    PreviousFile, WritablePath, WriteGuard,
 };
 use confined_fs::{AccessError, AccessErrorKind, WorkspacePath};
 use text_file::Document;
 
 use crate::session::Writer;
-use crate::session::history::{Effect, JournalRecord, Kept, PendingChange, Undoable, UndoableChange};
+use crate::session::history::{EntryChange, JournalRecord, Kept, PendingChange, Undoable, UndoableChange};
 
 use super::{
     super::{CallContext, Kind, ToolError},
-    begin, note_of, read_failed, record_written,
+    begin, note_of, parents, read_failed, record_written,
 };
 
 /// How often a change is planned again because the file has changed. Under the lock, only other programs can change
@@ -129,9 +129,14 @@ pub(crate) fn commit_file(
             let part =
                 |(done, tail): (&AppendedBytes, &[u8])| cx.session.history.keep_appended(done.at, &tail[..done.count]);
             let appended = committed.appended.as_ref().zip(tail).map(part);
-            let effect = Effect::Wrote { path: path.clone(), before, after: committed.revision, appended };
-            let change = UndoableChange { tool, effect, made: committed.made.clone() };
-            cx.session.history.made(pending, change, undoable);
+            let wrote = EntryChange {
+                appended,
+                ..EntryChange::new(&path, before.map(EntryState::File), Some(committed.revision.into()))
+            };
+            let late: Vec<JournalRecord> =
+                parents(&committed.made).flat_map(|one| JournalRecord::of_entry(tool, &one)).collect();
+            let entries = iter::once(wrote).chain(parents(&committed.made)).collect();
+            cx.session.history.made(pending, UndoableChange { tool, entries }, late, undoable);
         }
         // An append shows nothing of what was there: who knew all of it knows all of it still.
         let knows_all = || cx.session.ledger.seen_here(&path).map(|seen| seen.revision) == was;
@@ -195,8 +200,9 @@ impl Begun {
         let (pending, note) = if changes {
             let at = |tail: &[u8]| (content.bytes().len() - tail.len()) as u64;
             let appended = tail.map(|tail| history.keep_appended(at(tail), tail));
-            let record = JournalRecord::new(tool, path).former(was).new_content(after).append(appended);
-            let (pending, unwritten) = begin(cx, vec![record]);
+            let wrote =
+                EntryChange { appended, ..EntryChange::new(path, was.map(EntryState::File), Some(after.into())) };
+            let (pending, unwritten) = begin(cx, JournalRecord::of_entry(tool, &wrote));
             (pending, note.or(unwritten))
         } else {
             (history.unrecorded(cx.by.as_ref()), note)

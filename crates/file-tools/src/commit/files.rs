@@ -1,26 +1,27 @@
 //! Changing many files, all or none: what they held is kept first, and one undo reverts all of it.
 
 use std::{
+    borrow::Cow,
     collections::{HashMap, HashSet},
-    io, iter,
+    io, iter, slice,
     sync::Arc,
 };
 
 use change_set::{
-    Approval, Base, CommitError, CommittedTransaction, Durable, EntryState, FileState, FormerFile, NewContent, Node,
-    Purpose, Transaction, UnrestoredEntry, WritablePath, WriteGuard,
+    Approval, Base, CommitError, CommittedTransaction, Durable, EntryState, FileState, FormerFile, NewContent, NewNode,
+    Node, Purpose, Transaction, TreeGuard, TreePosition, UnrestoredEntry, WritablePath, WriteGuard,
 };
-use confined_fs::{AccessError, Revision, WorkspacePath};
+use confined_fs::{AccessError, AccessErrorKind, Revision, WorkspacePath};
 
 use crate::session::Writer;
-use crate::session::history::{Effect, FormerEntry, JournalRecord, Kept, Undoable, UndoableChange};
+use crate::session::history::{EntryChange, JournalRecord, Kept, Undoable, UndoableChange};
 
 use super::{
     super::{CallContext, Kind, ToolError, read_before_write},
-    EntriesAre, begin, changed, durable,
+    begin, changed, durable,
     file::commit_file,
-    note_of, other_names, read_failed, record_directories, record_entries, record_moved, record_written,
-    tree::content_mark,
+    note_of, other_names, read_failed, record_directories, record_entries, record_moved, record_written, state_now,
+    tree::{content_mark, create_tree, is_same, marked, move_tree, new_node, remove},
 };
 
 /// A step of a change of many files. Every path is removed or left at most once, and gets an entry at most once.
@@ -43,7 +44,7 @@ pub(crate) enum NewState {
     Content {
         /// Must still be there. `Absent`: nothing, or an entry that the same change removes.
         base: Base,
-        bytes: Vec<u8>,
+        content: StepContent,
         /// Permission bits of a new file, and the most that a replaced one keeps; 0 leaves them to the umask.
         mode: u32,
         /// The file whose mode, owner and attributes a new file gets instead.
@@ -58,6 +59,27 @@ pub(crate) enum NewState {
     Created(EntryState),
     /// The directory that is there with no more than these permission bits.
     Narrowed { most: u32 },
+}
+
+/// The content that a file gets.
+pub(crate) enum StepContent {
+    /// These bytes.
+    Bytes(Vec<u8>),
+    /// These, and the file stays the one that programs have open, where it can.
+    InPlace(Vec<u8>),
+    /// What the history keeps of this revision: read when it is written.
+    Kept(Revision),
+}
+
+impl StepContent {
+    fn bytes(&self, cx: &CallContext, path: &WorkspacePath) -> Result<Cow<'_, [u8]>, AccessError> {
+        match self {
+            Self::Bytes(bytes) | Self::InPlace(bytes) => Ok(bytes.into()),
+            Self::Kept(revision) => {
+                cx.session.history.content(*revision).map(Cow::from).ok_or_else(|| path.not_stored())
+            }
+        }
+    }
 }
 
 /// The result of a change of many files.
@@ -81,10 +103,10 @@ type MovedOver<'c> = HashMap<&'c WorkspacePath, FileState>;
 
 /// A step that is checked and in the transaction: its row of [`CommittedFiles::files`], its record in the journal, and what
 /// is done once it is made. Without a record: a file that already has the new content, and what is recorded once it is made.
-type CheckedStep<'c> = ((WorkspacePath, Option<Revision>), Option<JournalRecord>, StepReport<'c>);
+type CheckedStep<'c> = ((WorkspacePath, Option<Revision>), Vec<JournalRecord>, StepReport<'c>);
 
 /// Reports a step that was made to the ledger, the audit and the listeners. Returns how it is undone.
-type StepReport<'c> = Box<dyn FnOnce() -> Option<Effect> + 'c>;
+type StepReport<'c> = Box<dyn FnOnce() -> Option<EntryChange> + 'c>;
 
 /// Makes all of these changes, or none.
 ///
@@ -99,10 +121,12 @@ pub(crate) fn commit_files(
     approval: Approval,
 ) -> Result<CommittedFiles, ToolError> {
     // One rename is whole by itself, without an intent that is written and synced first.
-    if let [ChangeStep { target, change: NewState::Content { base, bytes, mode, like: None } }] = changes {
+    if let [ChangeStep { target, change: NewState::Content { base, content, mode, like: None } }] = changes {
+        let bytes = content.bytes(cx, target.path())?;
         let guard =
             WriteGuard::acquire_within(&cx.workspace, target.clone(), *base, &cx.wait_limit())?.with_mode(*mode);
-        let (committed, note) = commit_file(cx, guard, tool, undoable, bytes, approval)??;
+        let guard = if matches!(content, StepContent::InPlace(_)) { guard.staying() } else { guard };
+        let (committed, note) = commit_file(cx, guard, tool, undoable, &bytes, approval)??;
         return Ok(CommittedFiles {
             files: vec![(committed.path, Some(committed.revision))],
             notes: note.into_iter().chain(other_names("this file", committed.other_names)).collect(),
@@ -110,11 +134,17 @@ pub(crate) fn commit_files(
             is_durable: cx.session.history.on_disk(),
         });
     }
+    if let Some(tree) = TreeOfSteps::of(changes) {
+        return tree.commit(cx, tool, undoable, approval);
+    }
     let moves_files = |step: &ChangeStep| {
         matches!(step.change, NewState::Moved { base: EntryState::File(_) | EntryState::Link(_), .. })
     };
     let [first, second] = approval.for_two_steps();
     match commit_steps(cx, tool, changes, undoable, (first, MovesBy::Name)) {
+        Err(error) if crosses_devices(&error) && LoneMove::of(changes).is_some() => {
+            LoneMove::of(changes).map_or(Err(error), |alone| alone.commit(cx, tool, undoable, second))
+        }
         // EXDEV of rename(2), at another device and at another mount of the same one: known only by trying.
         Err(error) if crosses_devices(&error) && changes.iter().any(moves_files) => {
             commit_steps(cx, tool, changes, undoable, (second, MovesBy::Copy))
@@ -161,24 +191,21 @@ fn commit_steps(
     let (pending, note) = begin(cx, records);
     notes.extend(note);
     notes.extend(other_names("these files", names));
-    let makes_directories =
-        changes.iter().any(|step| matches!(step.change, NewState::Created(EntryState::Directory { .. })));
     let record = |committed: &CommittedTransaction| {
         record_directories(cx, tool, &committed.made);
-        let mut effects: Vec<Effect> = reports.into_iter().filter_map(|report| report()).collect();
-        let effect = match effects.len() {
-            0 => (!committed.made.is_empty()).then(|| Effect::Made { directories: committed.made.clone() }),
-            // Alone, the undo of a copy compares a mark, which a new link does not have; as one of several it compares
-            // the target. Directories that were asked for are more than the parents of the one entry: they come back as
-            // well.
-            1 if !matches!(effects[0], Effect::Copied { .. }) && !makes_directories => effects.pop(),
-            _ => Some(Effect::Several(effects)),
-        };
-        if let Some(effect) = effect {
-            let made = if matches!(effect, Effect::Made { .. }) { Vec::new() } else { committed.made.clone() };
+        let mut entries: Vec<EntryChange> = reports.into_iter().filter_map(|report| report()).collect();
+        let asked = |made: &WorkspacePath| changes.iter().any(|step| step.target.path() == made);
+        let made = committed
+            .made
+            .iter()
+            .map(|made| EntryChange { is_parent: !asked(made.path()), ..EntryChange::parent(made) });
+        let made: Vec<EntryChange> = made.collect();
+        let late: Vec<JournalRecord> = made.iter().flat_map(|one| JournalRecord::of_entry(tool, one)).collect();
+        entries.extend(made);
+        if !entries.is_empty() {
             // An undo could not bring back what is kept nowhere.
             let undoable = if is_kept { undoable } else { Undoable::No };
-            cx.session.history.made(&pending, UndoableChange { tool, effect, made }, undoable);
+            cx.session.history.made(&pending, UndoableChange { tool, entries: entries.into() }, late, undoable);
         }
     };
     match transaction.commit(approval, record) {
@@ -193,6 +220,143 @@ fn commit_steps(
             cx.session.history.void(&pending);
             if not_restored.is_empty() { Err(unchanged(error)) } else { Err(changed_in_part(error, &not_restored)) }
         }
+    }
+}
+
+/// The move of a directory, beside directories that are removed once it is gone from them: across devices it is copied, and
+/// the rest follows.
+struct LoneMove<'c> {
+    moved: &'c ChangeStep,
+    removed: Vec<&'c ChangeStep>,
+}
+
+impl<'c> LoneMove<'c> {
+    fn of(changes: &'c [ChangeStep]) -> Option<Self> {
+        let is_removal =
+            |step: &&ChangeStep| matches!(step.change, NewState::Removed { base: EntryState::Directory { .. } });
+        let (removed, others): (Vec<_>, Vec<_>) = changes.iter().partition(is_removal);
+        let [moved] = others[..] else { return None };
+        let is_directory = matches!(moved.change, NewState::Moved { base: EntryState::Directory { .. }, .. });
+        is_directory.then_some(Self { moved, removed })
+    }
+
+    fn commit(
+        self,
+        cx: &CallContext,
+        tool: &'static str,
+        undoable: Undoable,
+        approval: Approval,
+    ) -> Result<CommittedFiles, ToolError> {
+        let [first, second] = approval.for_two_steps();
+        let done = TreeOfSteps { steps: vec![self.moved] }.commit(cx, tool, undoable, first)?;
+        // What was moved is in its place: a directory that stays is no reason to say otherwise.
+        let mut removed = self.removed;
+        removed.sort_by(|one, other| one.target.path().relative().cmp(other.target.path().relative()));
+        let _ = TreeOfSteps { steps: removed }.commit(cx, tool, Undoable::No, second);
+        Ok(done)
+    }
+}
+
+/// Whether these steps are one change of a tree, whose contents are read one after the other.
+pub(crate) fn is_one_tree(changes: &[ChangeStep]) -> bool {
+    TreeOfSteps::of(changes).is_some()
+}
+
+/// Steps that are one change of a tree by one rename, which is whole by itself: the removal of an entry with everything in
+/// it, the making of one, a move.
+struct TreeOfSteps<'c> {
+    /// The top first, each directory before what it holds.
+    steps: Vec<&'c ChangeStep>,
+}
+
+impl<'c> TreeOfSteps<'c> {
+    fn of(changes: &'c [ChangeStep]) -> Option<Self> {
+        let mut steps: Vec<&ChangeStep> = changes.iter().collect();
+        // By the names on the way: what is in a directory comes after it, and before what is in another one.
+        steps.sort_by(|one, other| one.target.path().relative().cmp(other.target.path().relative()));
+        let (top, inside) = steps.split_first()?;
+        let is_whole = match &top.change {
+            NewState::Moved { .. } => inside.is_empty(),
+            NewState::Removed { .. } => inside.iter().all(|step| matches!(step.change, NewState::Removed { .. })),
+            NewState::Created(_) => inside.iter().all(|step| {
+                matches!(step.change, NewState::Created(_) | NewState::Content { base: Base::Absent, like: None, .. })
+            }),
+            NewState::Content { .. } | NewState::Narrowed { .. } => false,
+        };
+        let is_in_top = |step: &&ChangeStep| step.target.path().is_in(top.target.path());
+        (is_whole && inside.iter().all(is_in_top)).then_some(Self { steps })
+    }
+
+    fn commit(
+        self,
+        cx: &CallContext,
+        tool: &'static str,
+        undoable: Undoable,
+        approval: Approval,
+    ) -> Result<CommittedFiles, ToolError> {
+        let target = &self.steps[0].target;
+        let by = (tool, undoable);
+        let mut done = CommittedFiles { files: Vec::new(), notes: Vec::new(), copied: false, is_durable: true };
+        match &self.steps[0].change {
+            NewState::Moved { to, base } => {
+                let guard = TreeGuard::acquire_within(&cx.workspace, &[target, to], cx.wait_limit())?;
+                let tree = cx.workspace.tree(target, Purpose::Move(to))?;
+                if state_now(cx, target)?.is_none_or(|now| !is_same(&now, base)) {
+                    return Err(changed(target.asked()));
+                }
+                let mark = tree.content_mark();
+                let (moved, note) = move_tree(cx, by, &guard, (target, &tree, to), mark, approval)?;
+                done.copied = moved.copied;
+                done.notes.extend(note);
+            }
+            NewState::Removed { .. } => {
+                let guard = TreeGuard::acquire_within(&cx.workspace, &[target], cx.wait_limit())?;
+                let tree = cx.workspace.tree(target, Purpose::Remove)?;
+                let bases = self.steps.iter().filter_map(|step| match &step.change {
+                    NewState::Removed { base } => Some((step.target.path(), base)),
+                    _ => None,
+                });
+                done.is_durable = remove(cx, &guard, target, &tree, Some(&bases.collect()), by, approval)?;
+            }
+            _ => {
+                let guard = TreeGuard::acquire_within(&cx.workspace, &[target], cx.wait_limit())?;
+                let mut nodes = self.steps.iter().map(|step| self.node(cx, step));
+                let create = || guard.create_tree(target, &mut nodes, approval);
+                let (_, note) = create_tree(cx, by, target, create, |created| {
+                    let entry = |(step, revision): (&&ChangeStep, &Option<Revision>)| {
+                        let is = match &step.change {
+                            NewState::Created(is) => is.clone(),
+                            _ => EntryState::from((*revision)?),
+                        };
+                        Some(EntryChange::new(step.target.path(), None, Some(is)))
+                    };
+                    let entries: Vec<EntryChange> =
+                        self.steps.iter().zip(&created.revisions).filter_map(entry).collect();
+                    record_entries(cx, tool, &entries, &created.made);
+                    entries
+                })?;
+                done.notes.extend(note);
+            }
+        }
+        Ok(done)
+    }
+
+    /// A step as a part of a new tree.
+    fn node(&self, cx: &CallContext, step: &ChangeStep) -> Result<(TreePosition, NewNode), AccessError> {
+        let (top, path) = (self.steps[0].target.path(), step.target.path());
+        let position = match path.relative().iter().count() - top.relative().iter().count() {
+            0 => TreePosition::top(),
+            depth => TreePosition { depth, name: path.file_name().unwrap_or_default().to_owned() },
+        };
+        let node = match &step.change {
+            NewState::Created(is) => new_node(cx, path, is)?,
+            NewState::Content { content, mode, .. } => {
+                let bytes = content.bytes(cx, path)?.into_owned();
+                NewNode::File { mode: *mode, content: Box::new(io::Cursor::new(bytes)) }
+            }
+            _ => return Err(AccessError::new(AccessErrorKind::Io, path)),
+        };
+        Ok((position, node))
     }
 }
 
@@ -236,11 +400,10 @@ fn add<'c>(
 ) -> Result<CheckedStep<'c>, AccessError> {
     let path = target.path();
     let mut row = (path.clone(), None);
-    let record = JournalRecord::new(tool, path);
-    let (record, report): (_, StepReport<'c>) = match change {
-        NewState::Content { base, bytes, mode, like } => {
+    let (records, report): (_, StepReport<'c>) = match change {
+        NewState::Content { base, content, mode, like } => {
             let mut guard = transaction.guard(target, *base)?.with_mode(*mode);
-            let content = Arc::new(NewContent::of(bytes));
+            let content = Arc::new(NewContent::of(content.bytes(cx, path)?));
             let other_names = guard.previous().map_or(0, |old| old.other_names);
             let before = guard.previous().map(|old| FileState { revision: old.revision, mode: old.mode });
             transaction.write(guard, Arc::clone(&content), like.clone());
@@ -248,30 +411,33 @@ fn add<'c>(
             row.1 = Some(revision);
             let is_changed = was != Some(revision);
             *names += if is_changed { other_names } else { 0 };
+            let wrote = EntryChange::new(path, before.map(EntryState::File), Some(revision.into()));
+            let records = if is_changed { JournalRecord::of_entry(tool, &wrote) } else { Vec::new() };
             let report = move || {
-                cx.session.ledger.record_write(path, revision, Some(bytes), Writer::Call(cx.by.as_ref(), was));
+                let writer = Writer::Call(cx.by.as_ref(), was);
+                cx.session.ledger.record_write(path, revision, Some(content.bytes()), writer);
                 is_changed.then(|| {
                     record_written(cx, tool, path, was, revision, &[]);
-                    Effect::Wrote { path: path.clone(), before, after: revision, appended: None }
+                    wrote
                 })
             };
-            (is_changed.then(|| record.former(before).new_content(revision)), Box::new(report))
+            (records, Box::new(report))
         }
         NewState::Removed { base } => {
             // For its refusals alone: policy may protect the entry.
             let tree = cx.workspace.tree(target, Purpose::Remove)?;
             let links = if let Node::File(stat) = tree.node() { stat.links() } else { 0 };
             *names += if over.contains_key(path) { links.saturating_sub(1) } else { 0 };
-            let was = transaction.remove(target, base.clone())?;
-            let record = record.before(&was);
+            let removed = EntryChange::new(path, Some(transaction.remove(target, base.clone())?), None);
+            // The record of what is moved over is beside that of the move.
+            let records = if over.contains_key(path) { Vec::new() } else { JournalRecord::of_entry(tool, &removed) };
             let report = move || {
-                let entries = vec![FormerEntry::top(was)];
                 (!over.contains_key(path)).then(|| {
-                    record_entries(cx, tool, EntriesAre::Gone, path, &entries, &[]);
-                    Effect::Removed { path: path.clone(), entries: Arc::new(entries) }
+                    record_entries(cx, tool, slice::from_ref(&removed), &[]);
+                    removed
                 })
             };
-            (Some(record), Box::new(report))
+            (records, Box::new(report))
         }
         NewState::Moved { to, base } => {
             let tree = cx.workspace.tree(target, Purpose::Move(to))?;
@@ -283,37 +449,40 @@ fn add<'c>(
             } else {
                 transaction.move_to(target, to, base.clone())?;
             }
-            let record = record.moved(tree.node(), mark, to.path());
+            let replaced = over.get(to.path()).copied();
+            let moved = EntryChange::moved(path, to.path(), marked(tree.node(), mark), replaced.map(EntryState::File));
             row.0 = to.path().clone();
+            let records = JournalRecord::of_entry(tool, &moved);
             let report = move || {
                 // Another file by now, so another mark.
                 let mark = if is_copied { content_mark(cx, to, target) } else { Some(mark) };
-                let (from, to) = (path.clone(), to.path().clone());
-                let replaced = over.get(&to).copied();
-                record_moved(cx, tool, &tree, &to, replaced.map(|former| former.revision), &[]);
-                read_before_write::carry_seen(cx, &tree, &to);
-                Some(Effect::Moved { from, to, mark, replaced })
+                let is = mark.map(|mark| marked(tree.node(), mark).0);
+                record_moved(cx, tool, &tree, to.path(), replaced.map(|former| former.revision), &[]);
+                read_before_write::carry_seen(cx, &tree, to.path());
+                Some(EntryChange { to: is, mark, ..moved })
             };
-            (Some(record), Box::new(report))
+            (records, Box::new(report))
         }
         NewState::Created(is) => {
             transaction.create(target, is.clone())?;
+            let made = EntryChange::new(path, None, Some(is.clone()));
+            // A directory is reported and recorded with those that were missing above it.
+            let is_link = matches!(is, EntryState::Link(_));
+            let records = if is_link { JournalRecord::of_entry(tool, &made) } else { Vec::new() };
             let report = move || {
-                // A directory is reported with those that were missing above it.
-                matches!(is, EntryState::Link(_)).then(|| {
-                    let entries = vec![FormerEntry::top(is.clone())];
-                    record_entries(cx, tool, EntriesAre::There, path, &entries, &[]);
-                    Effect::Copied { to: path.clone(), mark: Revision::of(b""), entries: Arc::new(entries) }
+                is_link.then(|| {
+                    record_entries(cx, tool, slice::from_ref(&made), &[]);
+                    made
                 })
             };
-            (None, Box::new(report))
+            (records, Box::new(report))
         }
         NewState::Narrowed { most } => {
             transaction.narrow(target, *most)?;
-            (None, Box::new(|| None))
+            (Vec::new(), Box::new(|| None))
         }
     };
-    Ok((row, record, report))
+    Ok((row, records, report))
 }
 
 /// Keeps every content that is replaced or removed. Returns whether all are kept, whether on the disk, and notes for the answer.
@@ -399,7 +568,10 @@ mod tests {
         let base = base.map_or(Base::Absent, |old| Base::Revision(Revision::of(old.as_bytes())));
         let target = cx.workspace.writable(&cx.workspace.resolve(path).unwrap()).unwrap();
         let bytes = new.as_bytes().to_vec();
-        ChangeStep { target, change: NewState::Content { base, bytes, mode: 0, like: None } }
+        ChangeStep {
+            target,
+            change: NewState::Content { base, content: StepContent::Bytes(bytes), mode: 0, like: None },
+        }
     }
 
     fn entry(cx: &CallContext, path: &str) -> WritablePath {
@@ -496,7 +668,8 @@ mod tests {
         assert_eq!(done.notes, [NOT_RECOVERABLE]);
         assert_eq!(cx.session.history.content(Revision::of(b"4")).unwrap(), b"4");
         let (_, change, _) = cx.session.history.undo_list().last(None, |_| true).unwrap();
-        assert!(matches!(change.effect, Effect::Several(effects) if effects.len() == 11));
+        // With the two directories that were made for others.
+        assert_eq!(change.entries.len(), 14);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Making, moving and removing a file or a directory with all in it; every content that goes is kept first.
 
-use std::{io, sync::Arc};
+use std::{collections::HashMap, io};
 
 use change_set::{
     Approval, CreatedTree, Durable, EntryState, MovedTree, NewNode, Node, Purpose, RemoveError, Tree, TreeGuard,
@@ -8,11 +8,11 @@ use change_set::{
 };
 use confined_fs::{AccessError, Revision, WorkspacePath};
 
-use crate::session::history::{Effect, FormerEntry, JournalRecord, Kept, Undoable, UndoableChange};
+use crate::session::history::{EntryChange, JournalRecord, Kept, Undoable, UndoableChange};
 
 use super::{
     super::{CallContext, Kind, ToolError, read_before_write},
-    EntriesAre, changed, durable, journaled, read_failed, record_entries, record_moved,
+    changed, durable, journaled, parents, read_failed, record_entries, record_moved,
 };
 
 /// Makes a tree at `entry` with `create`; its undo removes it. `entries` reports what was made, and says what it is.
@@ -22,13 +22,11 @@ pub(crate) fn create_tree(
     by: (&'static str, Undoable),
     entry: &WritablePath,
     create: impl FnOnce() -> Result<CreatedTree, AccessError>,
-    entries: impl FnOnce(&CreatedTree) -> Arc<Vec<FormerEntry>>,
+    entries: impl FnOnce(&CreatedTree) -> Vec<EntryChange>,
 ) -> Result<(CreatedTree, Option<String>), AccessError> {
     journaled(cx, by, vec![JournalRecord::new(by.0, entry.path())], create, |created| {
-        let entries = entries(created);
-        // Without a mark nobody could say later whether it is still what was made.
-        let mark = cx.workspace.tree(entry, Purpose::Remove).ok()?.content_mark();
-        Some((Effect::Copied { to: entry.path().clone(), mark, entries }, created.made.clone()))
+        let late = entries(created).into_iter().chain(parents(&created.made));
+        Some((Vec::new(), late.collect()))
     })
 }
 
@@ -42,16 +40,26 @@ pub(crate) fn move_tree(
     mark: Revision,
     approval: Approval,
 ) -> Result<(MovedTree, Option<String>), AccessError> {
-    let record = JournalRecord::new(by.0, from.path()).moved(tree.node(), mark, to.path());
+    let moved = EntryChange::moved(from.path(), to.path(), marked(tree.node(), mark), None);
     let act = || guard.move_tree(from, tree, to, approval);
-    journaled(cx, by, vec![record], act, |MovedTree { copied, made }| {
+    journaled(cx, by, JournalRecord::of_entry(by.0, &moved), act, |MovedTree { copied, made }| {
         record_moved(cx, by.0, tree, to.path(), None, made);
         read_before_write::carry_seen(cx, tree, to.path());
         // Other files by now, so another mark.
         let mark = if *copied { content_mark(cx, to, from) } else { Some(mark) };
-        let (from, to) = (from.path().clone(), to.path().clone());
-        mark.is_some().then(|| (Effect::Moved { from, to, mark, replaced: None }, made.clone()))
+        let is = mark.map(|mark| marked(tree.node(), mark).0);
+        Some((vec![EntryChange { to: is, mark, ..moved.clone() }], parents(made).collect()))
     })
+}
+
+/// The state of a moved entry: of a file with the mark in the place of its revision, as the journal has it.
+pub(crate) fn marked(node: &Node, mark: Revision) -> (EntryState, Revision) {
+    let is = match node {
+        Node::Directory(_) => EntryState::Directory { mode: 0 },
+        Node::Link(target) => EntryState::Link(target.clone()),
+        Node::File(_) | Node::Other(_) => mark.into(),
+    };
+    (is, mark)
 }
 
 /// The mark of what was copied from `from` to `to`.
@@ -73,7 +81,8 @@ pub(crate) fn check_capacity(cx: &CallContext, shown: &WorkspacePath, bytes: u64
     Err(not_deleted(shown, shown, &format!("{bytes} bytes are more than the history may take at once ({most})")))
 }
 
-/// Removes a tree whose every content has been kept; whether it can be brought back after the server has ended.
+/// Removes a tree whose every content has been kept, if it is what `bases` say, where there are any; whether it can be
+/// brought back after the server has ended.
 ///
 /// # Errors
 /// When a content cannot be kept, with nothing removed; `stale` when something in it has changed.
@@ -82,6 +91,7 @@ pub(crate) fn remove(
     guard: &TreeGuard,
     target: &WritablePath,
     tree: &Tree,
+    bases: Option<&HashMap<&WorkspacePath, &EntryState>>,
     (tool, undoable): (&'static str, Undoable),
     approval: Approval,
 ) -> Result<bool, ToolError> {
@@ -108,24 +118,27 @@ pub(crate) fn remove(
         };
         let node =
             entry.node.state(&path, tree.top(), revision).ok_or_else(|| refuse(&path, "it is a special file"))?;
-        former.push(FormerEntry { position: entry.position.clone(), node });
+        if bases.is_some_and(|bases| bases.get(&path).is_none_or(|base| !is_same(base, &node))) {
+            return Err(changed(&path));
+        }
+        former.push(EntryChange::new(&path, Some(node), None));
         revisions.push(revision);
+    }
+    if bases.is_some_and(|bases| bases.len() != former.len()) {
+        return Err(changed(shown));
     }
     // The contents have to be on the disk before their files are removed.
     let settled = if durable_when == Durable::Soon { history.settle() } else { Ok(()) };
-    // One at a time: each holds a path, and a deep tree has long ones.
-    let records = tree.paths().zip(&former).map(|((path, _), one)| JournalRecord::new(tool, &path).before(&one.node));
+    let records = former.iter().flat_map(|one| JournalRecord::of_entry(tool, one));
     let pending = settled
         .and_then(|()| history.begin(records, cx.by.as_ref()))
         .map_err(|error| refuse(shown, &format!("the history could not be written: {}", error.kind())).source(error))?;
-    let entries = Arc::new(former);
     let [first, second] = approval.for_two_steps();
     let left = match guard.remove(target, tree, &revisions, first) {
         Ok(()) => None,
         Err(RemoveError { error, in_part, gone_from }) => {
             // What is gone is made again from the history, so that the call has failed as a whole.
-            let is_whole =
-                || guard.complete(target, &mut missing(cx, target.path(), &entries, gone_from), second).is_ok();
+            let is_whole = || guard.complete(target, &mut missing(cx, tree, &former, gone_from), second).is_ok();
             if !in_part || is_whole() {
                 history.void(&pending);
                 return Err(error.into());
@@ -133,15 +146,23 @@ pub(crate) fn remove(
             Some(error)
         }
     };
-    record_entries(cx, tool, EntriesAre::Gone, tree.top(), &entries, &[]);
-    let effect = Effect::Removed { path: target.path().clone(), entries };
+    record_entries(cx, tool, &former, &[]);
     // What is gone must be found again, by whoever looks for it.
     let undoable = if left.is_some() { Undoable::Yes } else { undoable };
-    history.made(&pending, UndoableChange { tool, effect, made: Vec::new() }, undoable);
+    history.made(&pending, UndoableChange { tool, entries: former.into() }, [], undoable);
     let Some(error) = left else { return Ok(is_durable) };
     let sentence = format!("{shown} was deleted only in part: {error}");
     Err(ToolError::new(ToolError::from(error).kind(), sentence)
         .hint(format!("ask the user to move what is left of {shown} away; undo then brings back all of it")))
+}
+
+/// Whether an entry is what it was, whatever its rights.
+pub(super) fn is_same(one: &EntryState, other: &EntryState) -> bool {
+    match (one, other) {
+        (EntryState::File(one), EntryState::File(other)) => one.revision == other.revision,
+        (EntryState::Directory { .. }, EntryState::Directory { .. }) => true,
+        (one, other) => one == other,
+    }
 }
 
 /// Keeps a file as it is now; its revision is `None` only where its content is kept nowhere.
@@ -157,31 +178,29 @@ fn keep_file(cx: &CallContext, path: &WorkspacePath, durable: Durable) -> Result
 /// The missing entries of a tree that was removed only from the entry with the number `gone_from` on.
 fn missing(
     cx: &CallContext,
-    path: &WorkspacePath,
-    entries: &[FormerEntry],
+    tree: &Tree,
+    former: &[EntryChange],
     gone_from: usize,
 ) -> impl Iterator<Item = Result<(TreePosition, NewNode), AccessError>> {
-    entries.iter().enumerate().filter_map(move |(index, entry)| {
+    tree.entries().iter().zip(former).enumerate().filter_map(move |(index, (entry, former))| {
         let is_there = index < gone_from;
-        match &entry.node {
-            EntryState::Directory { .. } if is_there => Some(Ok((entry.position.clone(), NewNode::ExistingDirectory))),
-            _ if is_there => None,
-            _ => Some(entry.part(cx, path)),
-        }
+        let node = match former.from.as_ref()? {
+            EntryState::Directory { .. } if is_there => Ok(NewNode::ExistingDirectory),
+            _ if is_there => return None,
+            state => new_node(cx, tree.top(), state),
+        };
+        Some(node.map(|node| (entry.position.clone(), node)))
     })
 }
 
-impl FormerEntry {
-    /// As a part to be made again below `top`, with its content from the history.
-    pub(crate) fn part(&self, cx: &CallContext, top: &WorkspacePath) -> Result<(TreePosition, NewNode), AccessError> {
-        let part = match &self.node {
-            EntryState::Directory { mode } => NewNode::Directory { mode: *mode },
-            EntryState::Link(says) => NewNode::Link(says.clone()),
-            EntryState::File(former) => {
-                let bytes = cx.session.history.content(former.revision).ok_or_else(|| top.not_stored())?;
-                NewNode::File { mode: former.mode, content: Box::new(io::Cursor::new(bytes)) }
-            }
-        };
-        Ok((self.position.clone(), part))
-    }
+/// An entry that is made again in this state, with its content from the history; `top` is for errors.
+pub(crate) fn new_node(cx: &CallContext, top: &WorkspacePath, state: &EntryState) -> Result<NewNode, AccessError> {
+    Ok(match state {
+        EntryState::Directory { mode } => NewNode::Directory { mode: *mode },
+        EntryState::Link(says) => NewNode::Link(says.clone()),
+        EntryState::File(former) => {
+            let bytes = cx.session.history.content(former.revision).ok_or_else(|| top.not_stored())?;
+            NewNode::File { mode: former.mode, content: Box::new(io::Cursor::new(bytes)) }
+        }
+    })
 }

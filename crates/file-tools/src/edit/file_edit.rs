@@ -16,7 +16,7 @@ use super::{
     super::{
         Answer, CallContext, Change, Fingerprint, Kind, Preview, ToolError,
         answer::count,
-        commit::{self, ChangeStep, NewState, Rewrite},
+        commit::{self, ChangeStep, NewState, Rewrite, StepContent},
         read_before_write::{self, StartFrom},
         shown_diff,
     },
@@ -450,7 +450,7 @@ impl PlannedEdit {
     /// Its change on the disk.
     pub(super) fn change(&self) -> ChangeStep {
         let bytes = self.bytes().to_vec();
-        let change = NewState::Content { base: self.base, bytes, mode: 0, like: None };
+        let change = NewState::Content { base: self.base, content: StepContent::Bytes(bytes), mode: 0, like: None };
         ChangeStep { target: self.edit.target.clone(), change }
     }
 }

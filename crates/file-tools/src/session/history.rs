@@ -26,7 +26,7 @@ mod undo;
 pub use disk_store::HistoryLimits;
 pub use journal::{JournalRecord, RecordKind, now};
 pub use undo::{
-    AppendedPart, CheckpointName, Checkpoints, Effect, FormerEntry, MadeChange, UndoList, Undoable, UndoableChange,
+    AppendedPart, CheckpointName, Checkpoints, EntryChange, MadeChange, UndoList, Undoable, UndoableChange,
 };
 
 /// Why a content is kept nowhere, where there is no state folder.
@@ -234,13 +234,19 @@ impl History {
         PendingChange { number: self.next.fetch_add(1, Ordering::Relaxed), recorded: false, by: by.cloned() }
     }
 
-    /// The change was made: writes down what was not known before, and puts it on the list as `undoable` says.
-    pub fn made(&self, pending: &PendingChange, change: UndoableChange, undoable: Undoable) {
-        let records = self.lines(JournalRecord::made_by(&change), pending);
-        self.write_late(records, "the journal does not have all that a change made");
+    /// The change was made: writes down the records of what was `late` to be known, and puts it on the list as `undoable`
+    /// says.
+    pub fn made(
+        &self,
+        pending: &PendingChange,
+        change: UndoableChange,
+        late: impl IntoIterator<Item = JournalRecord>,
+        undoable: Undoable,
+    ) {
+        self.write_late(self.lines(late, pending), "the journal does not have all that a change made");
         let is_undo = undoable == Undoable::AsUndo;
         if is_undo {
-            self.made_undo(pending);
+            self.take_back(&self.session, pending.number);
         }
         if undoable != Undoable::No {
             self.undo_list().push(pending.number, change, pending.by.clone(), is_undo);
@@ -332,11 +338,6 @@ impl History {
         {
             tracing::debug!(%error, "{without}");
         }
-    }
-
-    /// As [`Self::made`], of a part of a plain undo.
-    pub fn made_undo(&self, pending: &PendingChange) {
-        self.take_back(&self.session, pending.number);
     }
 
     /// The number that the next change gets.

@@ -7,13 +7,15 @@ use confined_fs::{FileKind, Revision, WorkspacePath};
 use schemars::JsonSchema;
 use serde::Serialize;
 use source_outline::problems::Problem;
+use text_file::Document;
 
 use super::{
     super::{
         Answer, CallContext, Change, Fingerprint, Kind, Plan, Preview, ToolError,
         answer::{count, noted},
-        commit::{self, ChangeStep, ChangedPart, NewState, Undoable},
+        commit::{self, ChangeStep, ChangedPart, NewState, StepContent, Undoable},
         fence::fenced,
+        introduced_problems::{self, ChangedText, IntroducedProblems},
         shown_diff::{self, ShownDiff},
     },
     planner::{SkippedPath, UndoPlanner, skipped_headline},
@@ -25,7 +27,7 @@ use crate::session::{Cost, RootBytes};
 /// Bytes of former contents that one call brings back.
 const MOST_BYTES: u64 = 256 << 20;
 /// Bytes of contents that are compared for the diff.
-const MAX_DIFFED: usize = 8 << 20;
+const MAX_DIFFED: u64 = 8 << 20;
 
 /// From which state to which other a diff is.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
@@ -54,8 +56,10 @@ pub(crate) struct UndoPlan {
     /// Everything that an approval is bound to, as text.
     effect: String,
     direction: DiffDirection,
+    /// Whether a file that is restored stays the one that programs have open: others may append to it.
+    stays: bool,
     /// Bytes that were compared for the diff so far.
-    diffed: usize,
+    diffed: u64,
 }
 
 impl UndoPlan {
@@ -72,7 +76,7 @@ impl UndoPlan {
         direction: DiffDirection,
     ) -> Result<Self, ToolError> {
         let work = || Self::of_view(cx, since, includes_changed, within, direction);
-        match since.changes.first().and_then(|change| change.effect.names().first().copied()) {
+        match since.changes.first().and_then(|change| change.names().first().copied()) {
             Some(changed) => changed.unless_out_of_files(work)?,
             None => work(),
         }
@@ -99,7 +103,8 @@ impl UndoPlan {
             walk = UndoPlanner::new(view, includes_changed, pinned);
         }
         let is_meant = |path: &WorkspacePath| within.is_empty() || within.iter().any(|top| path.is_in(top));
-        let mut plan = Self { direction, ..Self::default() };
+        let stays = changes.iter().flat_map(|change| &*change.entries).any(|entry| entry.appended.is_some());
+        let mut plan = Self { direction, stays, ..Self::default() };
         for net in walk.tree.net_changes(view) {
             let from = match &net {
                 TreeChange::Move { from, .. } => is_meant(from),
@@ -109,6 +114,9 @@ impl UndoPlan {
                 cx.check()?;
                 plan.add(cx, &net)?;
             }
+        }
+        if plan.cost.bytes > MOST_BYTES && !commit::is_one_tree(&plan.changes) {
+            return Err(too_many_bytes());
         }
         plan.skipped = walk.skipped();
         plan.skipped.retain(|left| is_meant(&left.path));
@@ -130,11 +138,14 @@ impl UndoPlan {
             TreeChange::Remove(path) => {
                 let base = self.former(cx, path)?;
                 let word = if matches!(base, EntryState::Directory { .. }) { "remove the directory" } else { "delete" };
+                let size = size(path);
                 if let EntryState::File(_) = base {
                     self.is_destructive = true;
-                    self.compare(cx, path, cx.read_to_change(path).ok().map(|now| now.bytes), None);
+                    if self.may_compare(size) {
+                        self.compare(cx, path, cx.read_to_change(path).ok().map(|now| now.bytes), None);
+                    }
                 }
-                self.pay(Cost::of_bytes(path.root(), size(path), 0));
+                self.pay(Cost::of_bytes(path.root(), size, 0));
                 let step = ChangeStep { target: entry(path)?, change: NewState::Removed { base } };
                 (step, format!("{word} {path}"))
             }
@@ -199,12 +210,18 @@ impl UndoPlan {
         };
         let [held, size] = [now.as_ref().map_or(0, Vec::len), bytes.len()].map(|size| size as u64);
         self.pay(Cost { files: u64::from(!over), ..Cost::of_bytes(path.root(), held, size) });
-        if self.cost.bytes > MOST_BYTES {
-            let message = format!("more than {MOST_BYTES} bytes would be brought back in one call");
-            return Err(ToolError::new(Kind::TooLarge, message).hint("go back in parts: pass path as well"));
+        if over && self.cost.bytes > MOST_BYTES {
+            return Err(too_many_bytes());
         }
-        self.compare(cx, path, now, Some(bytes.clone()));
-        let change = NewState::Content { base, bytes, mode: former.mode, like: None };
+        if self.may_compare(held + size) {
+            self.compare(cx, path, now, Some(bytes.clone()));
+        }
+        let content = match (over, self.stays) {
+            (false, _) => StepContent::Kept(former.revision),
+            (true, false) => StepContent::Bytes(bytes),
+            (true, true) => StepContent::InPlace(bytes),
+        };
+        let change = NewState::Content { base, content, mode: former.mode, like: None };
         let word = if over { "restore" } else { "bring back" };
         Ok(Some((ChangeStep { target, change }, format!("{word} {path}, rev {}", former.revision.short()))))
     }
@@ -221,16 +238,24 @@ impl UndoPlan {
         self.cost = [std::mem::take(&mut self.cost), cost].into_iter().sum();
     }
 
-    fn compare(&mut self, cx: &CallContext, path: &WorkspacePath, now: Option<Vec<u8>>, then: Option<Vec<u8>>) {
-        let size = now.as_ref().map_or(0, Vec::len) + then.as_ref().map_or(0, Vec::len);
+    /// Whether a file of this many bytes, before and after, is in the diff; the steps are listed all the same.
+    fn may_compare(&mut self, size: u64) -> bool {
         self.diffed = self.diffed.saturating_add(size);
-        // The steps are listed all the same: only the diff goes without these files.
-        if self.diffed > MAX_DIFFED || cx.check().is_err() {
+        self.diffed <= MAX_DIFFED
+    }
+
+    fn compare(&mut self, cx: &CallContext, path: &WorkspacePath, now: Option<Vec<u8>>, then: Option<Vec<u8>>) {
+        if cx.check().is_err() {
             return;
         }
         let (old, new) = if self.direction == DiffDirection::Back { (now, then) } else { (then, now) };
         self.diff.push_str(&shown_diff::diff(path, old, new));
     }
+}
+
+fn too_many_bytes() -> ToolError {
+    let message = format!("more than {MOST_BYTES} bytes would be brought back in one call");
+    ToolError::new(Kind::TooLarge, message).hint("go back in parts: pass path as well")
 }
 
 /// Describes the change since, where `line` is the order to revert it.
@@ -268,6 +293,86 @@ pub(super) struct PlannedReturn {
     pub(super) undoable: Undoable,
     /// The session and the number of the one change that is taken back.
     pub(super) takes_back: Option<(String, u64)>,
+    /// What the answer tells of the one entry, or tree, that the change was of.
+    pub(super) single: Option<SingleChange>,
+}
+
+/// The one entry, or tree, of a change that is taken back.
+pub(super) struct SingleChange {
+    /// The path that the words name.
+    pub(super) path: WorkspacePath,
+    /// Whether something that was there comes back at that path.
+    pub(super) comes_back: bool,
+    /// Whether something is taken away or replaced.
+    pub(super) is_destructive: bool,
+    /// The former content of a file that was written.
+    pub(super) former: Option<Revision>,
+    /// The directories that were made for it.
+    pub(super) parents: Vec<WorkspacePath>,
+}
+
+impl SingleChange {
+    /// The text of a file whose former content comes back: what it holds now, and what it will.
+    fn texts(&self, cx: &CallContext) -> Option<(Document, Document)> {
+        let former = self.former.filter(|_| introduced_problems::may_have_problems(cx, &self.path))?;
+        let text = |bytes| Document::decode(bytes, None).ok();
+        let now = text(cx.read_to_change(&self.path).ok()?.bytes)?;
+        Some((now, text(cx.session.history.content(former)?)?))
+    }
+
+    /// What follows the words of the answer, once it is done.
+    fn outcome(&self, cx: &CallContext, steps: &[ChangeStep]) -> String {
+        let mut text = String::new();
+        // What came back counts as seen.
+        if let Some(now) = cx.session.ledger.seen(&self.path).filter(|_| self.comes_back) {
+            let _ = write!(text, ", rev {}", now.revision.short());
+        }
+        let is_parent = |step: &&ChangeStep| {
+            matches!(step.change, NewState::Removed { .. }) && self.parents.contains(step.target.path())
+        };
+        let removed = steps.iter().filter(is_parent).count();
+        if removed > 0 {
+            let _ = write!(text, "; removed {} made for it", count(removed, "directory"));
+        }
+        text
+    }
+
+    /// `text` with the diff, and the problems that came back with a former content.
+    fn answer(
+        &self,
+        cx: &CallContext,
+        planned: &PlannedReturn,
+        mut text: String,
+        notes: &[String],
+        introduced: IntroducedProblems,
+    ) -> Answer {
+        let diff = if self.is_tree(&planned.plan) { "" } else { &planned.plan.diff };
+        let shown = ShownDiff::of(&introduced.leave_room(cx), &self.path, diff, 0);
+        text = noted(text, notes);
+        text.extend(planned.whose.iter().map(|whose| format!("\n{whose}")));
+        if !shown.block.is_empty() {
+            let _ = write!(text, "\n\n{}", shown.block);
+        }
+        text.push_str(&introduced.text);
+        let output = Output {
+            path: self.path.to_string(),
+            reverted: planned.reverted.clone(),
+            diff: shown.text,
+            diff_cut_lines: shown.cut_lines,
+            notes: notes.iter().chain(&planned.whose).cloned().chain(shown.hidden).collect(),
+            problems: introduced.problems,
+            ..Output::default()
+        };
+        Answer::text(text, &output).data(cx, &output)
+    }
+
+    /// Whether more than one entry changes, whose diffs nobody asked for.
+    fn is_tree(&self, plan: &UndoPlan) -> bool {
+        let others = plan.changes.iter().filter(|step| !self.parents.contains(step.target.path()));
+        others.count() > 1
+            && self.former.is_none()
+            && !plan.changes.iter().any(|step| matches!(step.change, NewState::Moved { .. }))
+    }
 }
 
 impl PlannedReturn {
@@ -282,7 +387,10 @@ impl PlannedReturn {
         } else {
             return Plan::Change(Box::new(self));
         };
-        Plan::Answer(self.answer(cx, &what, &[]))
+        match &self.single {
+            Some(single) => Plan::Answer(single.answer(cx, &self, what, &[], IntroducedProblems::default())),
+            None => Plan::Answer(self.answer(cx, &what, &[])),
+        }
     }
 
     fn answer(&self, cx: &CallContext, what: &str, notes: &[String]) -> Answer {
@@ -354,6 +462,10 @@ impl Change for PlannedReturn {
             let _ = writeln!(diff, "# {line}");
         }
         diff.push_str(&self.plan.diff);
+        if let Some(single) = &self.single {
+            let diff = if single.is_tree(&self.plan) { String::new() } else { self.plan.diff.clone() };
+            return Preview { summary: self.order.clone(), diff, destructive: single.is_destructive };
+        }
         let summary = format!("{}: {}", self.order, count(self.plan.changes.len(), "step"));
         Preview { summary, diff, destructive: self.plan.is_destructive }
     }
@@ -363,16 +475,23 @@ impl Change for PlannedReturn {
     }
 
     fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError> {
+        // Read before the change, after which the file holds the former text.
+        let texts = self.single.as_ref().and_then(|single| single.texts(cx));
         let committed = commit::commit_files(cx, "undo", &self.plan.changes, self.undoable, approval)?;
-        for step in &self.plan.changes {
-            if matches!(step.change, NewState::Created(EntryState::Directory { .. })) {
-                cx.session.history.undo_list().brought_back(step.target.path());
-            }
-        }
+        let is_back = |step: &&ChangeStep| matches!(step.change, NewState::Created(EntryState::Directory { .. }));
+        let back = self.plan.changes.iter().filter(is_back).filter_map(|step| DiskOfCall(cx).stat(step.target.path()));
+        let back: Vec<(u64, u64)> = back.map(|stat| stat.device_and_inode()).collect();
+        cx.session.history.undo_list().brought_back.extend(back);
         if let Some((session, number)) = &self.takes_back {
             cx.session.history.take_back(session, *number);
         }
-        Ok(self.answer(cx, &self.done, &committed.notes))
+        let Some(single) = &self.single else { return Ok(self.answer(cx, &self.done, &committed.notes)) };
+        let introduced = texts.map_or_else(IntroducedProblems::default, |(old, new)| {
+            let (path, old) = (&single.path, Some(old.text()));
+            IntroducedProblems::by(cx, &ChangedText { path, real: path, old, new: new.text() })
+        });
+        let text = format!("{}{}", self.done, single.outcome(cx, &self.plan.changes));
+        Ok(single.answer(cx, &self, text, &[], introduced))
     }
 }
 

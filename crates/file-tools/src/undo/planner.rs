@@ -4,16 +4,19 @@
 //! and so is one whose former content is no longer kept. That is known only when the walk comes there, so the walk begins
 //! again without what it found: no file stays in a state in between.
 
-use std::{collections::BTreeMap, fmt};
+use std::{
+    collections::{BTreeMap, HashSet},
+    fmt,
+};
 
-use change_set::{EntryState, FileState, NO_RIGHTS, NewDirectory, TreePosition};
+use change_set::{EntryState, FileState, NO_RIGHTS};
 use confined_fs::{FileKind, Revision, WorkspacePath};
 
 use super::{
     super::{answer::count, commit::ChangedPart},
     virtual_tree::{DiskOfCall, VirtualNode, VirtualTree},
 };
-use crate::session::history::{AppendedPart, Effect, FormerEntry, UndoableChange};
+use crate::session::history::{AppendedPart, EntryChange, UndoableChange};
 
 /// The walk so far.
 pub(super) struct UndoPlanner<'p> {
@@ -81,47 +84,57 @@ impl<'p> UndoPlanner<'p> {
         self.moved.push(Vec::new());
         // All entries of the change are removed before any is put back: its files may have changed places.
         let mut back = Vec::new();
-        self.revert_effect(&change.effect, &mut back);
-        self.remove_made(&change.made);
+        // The entries of a directory before the directory itself, and what was made for others last.
+        let mut entries: Vec<&EntryChange> = change.entries.iter().collect();
+        entries.sort_by_key(|entry| (entry.is_parent, std::cmp::Reverse(depth(&entry.path))));
+        let tops = change.tops();
+        let top_paths: HashSet<&WorkspacePath> = tops.iter().map(|top| &top.path).collect();
+        for entry in entries {
+            self.revert_entry(entry, top_paths.contains(&entry.path), &mut back);
+        }
         // Each directory before what it holds, which looks for its parent.
         back.sort_by_key(|one: &PutBack| depth(&one.path));
         for PutBack { path, node, from } in back {
             self.put_back(&path, node, from);
         }
-        let mut parted: Vec<&WorkspacePath> = change.made.iter().map(NewDirectory::path).collect();
-        parted_from_earlier(&change.effect, &mut parted);
         let moved = self.moved.last_mut().expect("a change is taken back");
-        moved.extend(parted.into_iter().map(|path| (path.clone(), None)));
+        // What was there before a change that put, removed or moved an entry is another one than what was there from then
+        // on.
+        let is_same_file = |entry: &&EntryChange| {
+            let is_file = |is: &Option<EntryState>| matches!(is, Some(EntryState::File(_)));
+            entry.moved_from.is_none() && is_file(&entry.from) && is_file(&entry.to)
+        };
+        let parents = change.entries.iter().filter(|entry| entry.is_parent);
+        let parted = tops.into_iter().chain(parents).filter(|entry| !is_same_file(entry));
+        moved.extend(parted.flat_map(EntryChange::names).map(|path| (path.clone(), None)));
         // By their names before the change, which may have put something else there.
         for SkippedPath { path, reason } in std::mem::take(&mut self.lost) {
             self.skip(&path, reason);
         }
     }
 
-    fn revert_effect(&mut self, effect: &Effect, back: &mut Vec<PutBack>) {
-        match effect {
-            Effect::Several(effects) => {
-                // The entries of a directory before the directory itself.
-                let (made, mut others): (Vec<&Effect>, Vec<&Effect>) =
-                    effects.iter().partition(|effect| matches!(effect, Effect::Made { .. }));
-                others.sort_by_key(|effect| std::cmp::Reverse(effect.names().last().map_or(0, |path| depth(path))));
-                for effect in others.into_iter().chain(made) {
-                    self.revert_effect(effect, back);
-                }
+    fn revert_entry(&mut self, entry: &EntryChange, is_top: bool, back: &mut Vec<PutBack>) {
+        let EntryChange { path, from, to, moved_from, appended, is_parent, identity, .. } = entry;
+        match (moved_from, from, to) {
+            (Some(moved_from), replaced, is) => {
+                let file = |is: &Option<EntryState>| match is {
+                    Some(EntryState::File(file)) => Some(*file),
+                    _ => None,
+                };
+                let mark = file(is).map(|file| file.revision);
+                self.revert_move([moved_from, path], mark, file(replaced), back);
             }
-            Effect::Wrote { path, before, after, appended } => self.revert_write(path, *before, (*after, *appended)),
-            Effect::Removed { path, entries } => self.revert_removal(path, entries, back),
-            Effect::Moved { from, to, mark, replaced } => self.revert_move([from, to], *mark, *replaced, back),
-            Effect::Copied { to, entries, .. } => self.revert_copy(to, entries),
-            Effect::Made { directories } => {
-                self.remove_made(directories);
-                for directory in directories.iter().map(NewDirectory::path) {
-                    if self.tree.kind(self.view, directory) == Some(FileKind::Directory) {
-                        self.skip(directory, Reason::NotEmpty);
-                    }
-                    self.former.remove(directory);
-                }
+            (None, Some(EntryState::File(before)), Some(EntryState::File(after))) => {
+                self.revert_write(path, Some(*before), (after.revision, *appended));
             }
+            // What is in a tree that was made may have been removed since: that is what is wanted.
+            (None, None, Some(EntryState::File(after))) if is_top => {
+                self.revert_write(path, None, (after.revision, None));
+            }
+            (None, None, Some(_)) if *is_parent => self.remove_parent(path, *identity),
+            (None, None, Some(made)) => self.revert_creation(path, made, *identity),
+            (None, Some(was), _) => self.revert_removal(path, was, back),
+            (None, None, None) => {}
         }
     }
 
@@ -168,19 +181,14 @@ impl<'p> UndoPlanner<'p> {
         }
     }
 
-    fn revert_removal(&mut self, top: &WorkspacePath, entries: &[FormerEntry], back: &mut Vec<PutBack>) {
-        for (path, entry) in TreePosition::paths_at(top, entries.iter().map(|entry| &entry.position)).zip(entries) {
-            if self.is_frozen(&path) {
-                continue;
-            }
-            let former = match &entry.node {
-                EntryState::File(former) => Some(*former),
-                _ => None,
-            };
-            match self.why_kept(former).or_else(|| self.refusal(&path, ChangedPart::Entry)) {
-                Some(reason) => self.lost.push(SkippedPath { path, reason }),
-                None => back.push(PutBack { path, node: VirtualNode::from(&entry.node), from: None }),
-            }
+    fn revert_removal(&mut self, path: &WorkspacePath, was: &EntryState, back: &mut Vec<PutBack>) {
+        if self.is_frozen(path) {
+            return;
+        }
+        let former = if let EntryState::File(former) = was { Some(*former) } else { None };
+        match self.why_kept(former).or_else(|| self.refusal(path, ChangedPart::Entry)) {
+            Some(reason) => self.lost.push(SkippedPath { path: path.clone(), reason }),
+            None => back.push(PutBack { path: path.clone(), node: VirtualNode::from(was), from: None }),
         }
     }
 
@@ -203,7 +211,7 @@ impl<'p> UndoPlanner<'p> {
         let reason = match (self.tree.kind(self.view, to), self.tree.node(to)) {
             (None, _) => Some(Reason::Gone),
             (Some(FileKind::File), VirtualNode::OnDisk(now)) if !self.includes_changed && mark.is_some() => {
-                Some(Reason::Changed).filter(|_| self.view.file_mark(&now) != mark)
+                Some(Reason::Changed).filter(|_| self.view.content_mark(&now) != mark)
             }
             _ => None,
         };
@@ -243,46 +251,47 @@ impl<'p> UndoPlanner<'p> {
         }
     }
 
-    fn revert_copy(&mut self, top: &WorkspacePath, entries: &[FormerEntry]) {
-        let paths: Vec<WorkspacePath> =
-            TreePosition::paths_at(top, entries.iter().map(|entry| &entry.position)).collect();
-        // The innermost first.
-        for (path, entry) in paths.iter().zip(entries).rev() {
-            if self.is_frozen(path) {
-                self.former.remove(path);
-                continue;
-            }
-            let kind = self.tree.kind(self.view, path);
-            let reason = match (&entry.node, kind) {
-                // Somebody has removed it before: that is what is wanted.
-                (_, None) => continue,
-                (EntryState::File(former), _) if self.holds(path, former.revision) => None,
-                (EntryState::File(_), Some(FileKind::File)) if self.includes_changed => None,
-                (EntryState::Link(target), _) if self.says(path, target) => None,
-                (EntryState::Directory { .. }, _) if self.tree.is_empty_directory(self.view, path) => None,
-                // It holds what somebody has put there since.
-                (EntryState::Directory { .. }, Some(FileKind::Directory)) => Some(Reason::NotEmpty),
-                _ => Some(Reason::Changed),
-            };
-            match reason.or_else(|| self.refusal(path, ChangedPart::Entry)) {
-                Some(reason) => self.skip(path, reason),
-                None => self.tree.put(path, VirtualNode::Absent),
-            }
+    fn revert_creation(&mut self, path: &WorkspacePath, made: &EntryState, identity: Option<(u64, u64)>) {
+        if self.is_frozen(path) {
+            self.former.remove(path);
+            return;
+        }
+        let reason = match (made, self.tree.kind(self.view, path)) {
+            // Somebody has removed it before: that is what is wanted.
+            (_, None) => return,
+            (EntryState::File(former), _) if self.holds(path, former.revision) => None,
+            (EntryState::File(_), Some(FileKind::File)) if self.includes_changed => None,
+            (EntryState::Link(target), _) if self.says(path, target) => None,
+            (EntryState::Directory { .. }, _) if self.is_as_made(path, identity) => None,
+            // It holds what somebody has put there since.
+            (EntryState::Directory { .. }, Some(FileKind::Directory)) => Some(Reason::NotEmpty),
+            _ => Some(Reason::Changed),
+        };
+        match reason.or_else(|| self.refusal(path, ChangedPart::Entry)) {
+            Some(reason) => self.skip(path, reason),
+            None => self.tree.put(path, VirtualNode::Absent),
         }
     }
 
-    /// Removes directories that a change made, the innermost first, those that would be empty.
-    fn remove_made(&mut self, outermost_first: &[NewDirectory]) {
-        for path in outermost_first.iter().rev().map(NewDirectory::path) {
-            // Without a reason where it stays: nobody asked for these directories, and one that holds something is no
-            // loss.
-            let goes = !self.is_frozen(path)
-                && self.tree.is_empty_directory(self.view, path)
-                && self.refusal(path, ChangedPart::Entry).is_none();
-            if goes {
-                self.tree.put(path, VirtualNode::Absent);
-            }
+    /// Removes a directory that was made for an entry, if it would be empty. Without a reason where it stays: nobody asked for
+    /// it, and one that holds something is no loss.
+    fn remove_parent(&mut self, path: &WorkspacePath, identity: Option<(u64, u64)>) {
+        let goes = !self.is_frozen(path)
+            && self.is_as_made(path, identity)
+            && self.refusal(path, ChangedPart::Entry).is_none();
+        if goes {
+            self.tree.put(path, VirtualNode::Absent);
         }
+    }
+
+    /// Whether a directory would be empty, and is the one that was made.
+    fn is_as_made(&self, path: &WorkspacePath, identity: Option<(u64, u64)>) -> bool {
+        let disk = match self.tree.node(path) {
+            VirtualNode::OnDisk(disk) => Some(disk),
+            VirtualNode::Directory(directory) => directory.disk,
+            _ => None,
+        };
+        disk.is_none_or(|disk| self.view.is_made(&disk, identity)) && self.tree.is_empty_directory(self.view, path)
     }
 
     fn put_back(&mut self, path: &WorkspacePath, mut node: VirtualNode, from: Option<WorkspacePath>) {
@@ -408,15 +417,6 @@ impl<'p> UndoPlanner<'p> {
             VirtualNode::OnDisk(path) => self.view.target(&path).is_some_and(|own| own == target),
             _ => false,
         }
-    }
-}
-
-/// Where a change put, removed or moved an entry: what was there before is another one than what was there from then on.
-fn parted_from_earlier<'e>(effect: &'e Effect, paths: &mut Vec<&'e WorkspacePath>) {
-    match effect {
-        Effect::Several(effects) => effects.iter().for_each(|effect| parted_from_earlier(effect, paths)),
-        Effect::Wrote { before: Some(_), .. } => {}
-        _ => paths.extend(effect.names()),
     }
 }
 

@@ -13,7 +13,7 @@ use super::{
     super::{
         CallContext, Kind, ToolError,
         answer::{count, noted},
-        commit::{self, EntriesAre, Undoable},
+        commit::{self, Undoable},
         introduced_problems::{ChangedText, IntroducedProblems},
         shown_diff,
     },
@@ -21,7 +21,7 @@ use super::{
 };
 use crate::session::{
     Session,
-    history::{FormerEntry, JournalRecord, RecordKind},
+    history::{EntryChange, JournalRecord, RecordKind},
 };
 
 pub use super::HistoryPoint;
@@ -141,8 +141,8 @@ fn tree(cx: &CallContext, top: &WorkspacePath, records: &[&JournalRecord]) -> Re
     }
     let mut parts = parts.into_iter().map(Ok::<_, AccessError>);
     let created = guard.create_tree(&entry, &mut parts, Approval::by_policy())?;
-    let restored = [FormerEntry::top(EntryState::Directory { mode: 0 })];
-    commit::record_entries(cx, "restore", EntriesAre::There, top, &restored, &created.made);
+    let restored = [EntryChange::new(top, None, Some(EntryState::Directory { mode: 0 }))];
+    commit::record_entries(cx, "restore", &restored, &created.made);
     let mut text = format!("Restored {top} with {}", count(created.revisions.iter().flatten().count(), "file"));
     if !left_out.is_empty() {
         let _ = write!(text, "; {} no longer kept: {}", count(left_out.len(), "entry"), left_out.join(", "));

@@ -7,15 +7,13 @@ use std::{
 };
 
 use change_set::{EntryState, FileState, Workspace};
-use confined_fs::{Revision, WorkspacePath};
+use confined_fs::WorkspacePath;
 
 use super::{
     super::{CallContext, Kind, ToolError, commit::ChangedPart, context::echo, read_before_write::SOMEBODY},
     virtual_tree::DiskOfCall,
 };
-use crate::session::history::{
-    CheckpointAsker, Effect, FormerEntry, JournalRecord, MadeChange, RecordKind, UndoableChange,
-};
+use crate::session::history::{CheckpointAsker, EntryChange, JournalRecord, MadeChange, RecordKind, UndoableChange};
 
 /// Checkpoints that an error names.
 const NAMED: usize = 5;
@@ -47,7 +45,7 @@ impl ChangesSince {
         let Some(reason) = reason else { return self.changes.push(change) };
         // A name that this caller may not change may be one that it may not see.
         let may_change = |path: &&WorkspacePath| DiskOfCall(cx).refusal(path, ChangedPart::Entry).is_none();
-        let names = change.effect.names().into_iter().filter(may_change);
+        let names = change.names().into_iter().filter(may_change);
         self.others.extend(names.map(|path| (path.to_string(), reason.clone())));
     }
 }
@@ -165,6 +163,8 @@ pub(super) struct KnownChange {
     pub(super) number: u64,
     /// The tool that made it.
     pub(super) tool: String,
+    /// Whether this session made it, and so knows whether it was one entry.
+    pub(super) is_own: bool,
     /// Who made it, where that is somebody else, as the end of a clause.
     pub(super) by: String,
     /// Who that is by name.
@@ -178,7 +178,7 @@ impl KnownChange {
         let session = cx.session.history.session().to_string();
         let is_other = caller != cx.by;
         let by = if is_other { format!(" by {}", caller.as_deref().unwrap_or(SOMEBODY)) } else { String::new() };
-        Self { session, number, tool: change.tool.to_owned(), by, caller, change }
+        Self { session, number, tool: change.tool.to_owned(), is_own: true, by, caller, change }
     }
 
     /// The last change of this session to `path` or below it, whoever made it, or the last one of this caller.
@@ -214,14 +214,15 @@ pub(super) fn recorded_changes(workspace: &Workspace, records: &[JournalRecord])
         groups[at].push(record);
     }
     let change = |records: Vec<&JournalRecord>| {
-        let effect = Effect::Several(effects(workspace, &records));
+        let entries = entries(workspace, &records).into();
         KnownChange {
             session: records[0].session.clone(),
             number: records[0].change,
             tool: records[0].tool.clone(),
+            is_own: false,
             by: format!(" by {}", records[0].maker()),
             caller: records[0].by.as_deref().map(Arc::from),
-            change: UndoableChange { tool: "undo", effect, made: Vec::new() },
+            change: UndoableChange { tool: "undo", entries },
         }
     };
     groups.into_iter().map(change).collect()
@@ -234,40 +235,43 @@ pub(super) fn unreadable(error: std::io::Error) -> ToolError {
         .source(error)
 }
 
-fn effects(workspace: &Workspace, records: &[&JournalRecord]) -> Vec<Effect> {
+fn entries(workspace: &Workspace, records: &[&JournalRecord]) -> Vec<EntryChange> {
     // A file that was moved over has a record of its own, with nothing after it.
     let is_moved_to = |path: &WorkspacePath| {
         records.iter().any(|record| record.to.is_some() && moved_to(workspace, record).as_ref() == Some(path))
     };
     let has_moves = records.iter().any(|record| record.to.is_some());
-    let effect = |record: &&JournalRecord| {
+    let directory = |record: &JournalRecord| Some(EntryState::Directory { mode: record.mode.unwrap_or(0) });
+    let link = |record: &JournalRecord| record.target.as_ref().map(|target| EntryState::Link(OsString::from(target)));
+    let entry = |record: &&JournalRecord| {
         let path = path_of(workspace, record)?;
         if record.to.is_some() {
             let to = moved_to(workspace, record)?;
             let over = records.iter().find(|other| other.to.is_none() && other.new.is_none() && other.is_of(&to));
-            let replaced = over.and_then(|over| former(over));
-            return Some(Effect::Moved { from: path, to, mark: record.new_revision(), replaced });
+            let replaced = over.and_then(|over| former(over)).map(EntryState::File);
+            let is = match record.kind {
+                RecordKind::Directory => Some(EntryState::Directory { mode: 0 }),
+                _ => record.new_revision().map(EntryState::from),
+            };
+            return Some(EntryChange { moved_from: Some(path), ..EntryChange::new(&to, replaced, is) });
         }
-        let single = |node| Arc::new(vec![FormerEntry::top(node)]);
-        // Nobody knows a mark of what was made; what it held says more.
-        let made = |node| Effect::Copied { to: path.clone(), mark: Revision::of(b""), entries: single(node) };
-        let gone = |node| Effect::Removed { path: path.clone(), entries: single(node) };
-        let directory = EntryState::Directory { mode: record.mode.unwrap_or(0) };
-        match (record.kind, record.new_revision(), &record.target) {
-            (RecordKind::File, Some(after), _) => {
-                let appended = record.appended_part();
-                Some(Effect::Wrote { path: path.clone(), before: former(record), after, appended })
-            }
-            (RecordKind::File, None, _) if has_moves && is_moved_to(&path) => None,
-            (RecordKind::File, None, _) => former(record).map(|former| gone(EntryState::File(former))),
-            (RecordKind::Directory, ..) => Some(gone(directory)),
-            (RecordKind::Made, ..) => Some(made(directory)),
-            (RecordKind::Link, Some(_), Some(target)) => Some(made(EntryState::Link(OsString::from(target)))),
-            (RecordKind::Link, None, Some(target)) => Some(gone(EntryState::Link(OsString::from(target)))),
-            (RecordKind::Link | RecordKind::Checkpoint | RecordKind::Void | RecordKind::Undone, ..) => None,
-        }
+        let (from, to) = match (record.kind, record.new_revision()) {
+            (RecordKind::File, Some(after)) => (former(record).map(EntryState::File), Some(after.into())),
+            (RecordKind::File, None) if has_moves && is_moved_to(&path) => return None,
+            (RecordKind::File, None) => (Some(EntryState::File(former(record)?)), None),
+            (RecordKind::Directory, _) => (directory(record), None),
+            (RecordKind::Made, _) => (None, directory(record)),
+            (RecordKind::Link, Some(_)) => (None, Some(link(record)?)),
+            (RecordKind::Link, None) => (Some(link(record)?), None),
+            (RecordKind::Checkpoint | RecordKind::Void | RecordKind::Undone, _) => return None,
+        };
+        Some(EntryChange {
+            appended: record.appended_part(),
+            is_parent: record.parent == Some(true),
+            ..EntryChange::new(&path, from, to)
+        })
     };
-    records.iter().filter_map(effect).collect()
+    records.iter().filter_map(entry).collect()
 }
 
 fn former(record: &JournalRecord) -> Option<FileState> {

@@ -35,7 +35,7 @@ pub(super) enum VirtualNode {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct VirtualDirectory {
     /// The directory of the disk that it is; none if it would be made.
-    disk: Option<WorkspacePath>,
+    pub(super) disk: Option<WorkspacePath>,
     /// Permission bits of one that would be made, and the most that one of the disk keeps; 0 where they do not matter.
     pub(super) mode: u32,
     /// Its changed entries, by name.
@@ -428,6 +428,13 @@ impl DiskOfCall<'_> {
         Some(content.revision())
     }
 
+    /// Whether the directory that is there was made by a change as one with this `identity`, or was brought back for it.
+    pub(super) fn is_made(self, directory: &WorkspacePath, identity: Option<(u64, u64)>) -> bool {
+        let Some((identity, now)) = identity.zip(self.stat(directory)) else { return true };
+        let now = now.device_and_inode();
+        now == identity || self.0.session.history.undo_list().brought_back.contains(&now)
+    }
+
     /// Whether a content is still kept.
     pub(super) fn is_kept(self, revision: Revision) -> bool {
         self.0.session.history.has_content(revision)
@@ -442,8 +449,8 @@ impl DiskOfCall<'_> {
         }
     }
 
-    /// The mark of the file that is there ([`Tree::content_mark`]).
-    pub(super) fn file_mark(self, path: &WorkspacePath) -> Option<Revision> {
+    /// The mark of what is there ([`Tree::content_mark`]).
+    pub(super) fn content_mark(self, path: &WorkspacePath) -> Option<Revision> {
         Some(self.tree(path)?.content_mark())
     }
 }

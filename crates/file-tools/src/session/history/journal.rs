@@ -8,10 +8,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;
 
-use change_set::{EntryState, FileState, NewDirectory, Node, TreePosition};
+use change_set::{EntryState, FileState};
 use confined_fs::{Revision, WorkspacePath};
 
-use super::undo::{AppendedPart, CheckpointName, Effect, UndoableChange};
+use super::undo::{AppendedPart, CheckpointName, EntryChange};
 
 /// The kind of entry that a record is about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -70,6 +70,8 @@ pub struct JournalRecord {
     pub target: Option<String>,
     /// Where it was moved to, as printed.
     pub to: Option<String>,
+    /// Whether a directory was made for another entry of the change.
+    pub parent: Option<bool>,
     /// Who made it, as far as the request or the process names them.
     pub by: Option<String>,
     /// The client of that process, as it names itself.
@@ -88,47 +90,49 @@ impl JournalRecord {
         }
     }
 
-    /// With what a file was before the change.
-    #[must_use]
-    pub fn former(self, former: Option<FileState>) -> Self {
-        let old = former.map(|former| former.revision.to_string());
-        Self { old, mode: former.and_then(|former| known_mode(former.mode)), ..self }
-    }
-
-    /// With the content after the change.
-    #[must_use]
-    pub fn new_content(self, revision: Revision) -> Self {
-        Self { new: Some(revision.to_string()), ..self }
-    }
-
-    /// With the bytes that alone are put into the file.
-    #[must_use]
-    pub fn append(self, part: Option<AppendedPart>) -> Self {
-        let at = part.map(|part| part.at);
-        Self { appended_at: at, appended: part.map(|part| part.tail.to_string()), ..self }
-    }
-
-    /// The bytes that were appended, if that is the whole change.
-    pub fn appended_part(&self) -> Option<AppendedPart> {
-        Some(AppendedPart { at: self.appended_at?, tail: self.appended.as_deref()?.parse().ok()? })
-    }
-
-    /// With where an entry is moved to, and the mark of a file.
-    #[must_use]
-    pub fn moved(self, node: &Node, mark: Revision, to: &WorkspacePath) -> Self {
-        let (kind, new) = match node {
-            Node::Directory(_) => (RecordKind::Directory, None),
-            Node::Link(_) => (RecordKind::Link, None),
-            Node::File(_) | Node::Other(_) => (RecordKind::File, Some(mark.to_string())),
+    /// The record of the change of one entry: `None` of one that is written down otherwise, as a move tells what it moves
+    /// over, too.
+    pub fn of_entry(tool: &str, change: &EntryChange) -> Vec<Self> {
+        let EntryChange { path, from, to, moved_from, appended, is_parent, .. } = change;
+        let own = Self::new(tool, moved_from.as_ref().unwrap_or(path));
+        if moved_from.is_some() {
+            let (kind, new) = match to {
+                Some(EntryState::Directory { .. }) => (RecordKind::Directory, None),
+                Some(EntryState::Link(_)) => (RecordKind::Link, None),
+                Some(EntryState::File(file)) => (RecordKind::File, Some(file.revision.to_string())),
+                None => (RecordKind::File, None),
+            };
+            // A file that is moved over has a record of its own, with nothing after it.
+            let over = from.as_ref().map(|replaced| Self::new(tool, path).before(replaced));
+            let moved = Self { kind, new, to: Some(path.to_string()), ..own };
+            return [moved].into_iter().chain(over).collect();
+        }
+        let record = match (from, to) {
+            (Some(from), None) => own.before(from),
+            (from, Some(EntryState::File(file))) => {
+                let own = from.as_ref().map_or(own.clone(), |from| own.before(from));
+                let at = appended.map(|part| part.at);
+                let appended = appended.map(|part| part.tail.to_string());
+                Self { new: Some(file.revision.to_string()), appended_at: at, appended, ..own }
+            }
+            (_, Some(EntryState::Directory { .. })) => {
+                Self { kind: RecordKind::Made, parent: is_parent.then_some(true), ..own }
+            }
+            // The hash tells a link that was made from one that was removed: both have a target.
+            (_, Some(link @ EntryState::Link(target))) => {
+                Self { new: Some(Revision::of(target.as_encoded_bytes()).to_string()), ..own.before(link) }
+            }
+            (None, None) => return Vec::new(),
         };
-        Self { kind, new, to: Some(to.to_string()), ..self }
+        vec![record]
     }
 
-    /// With what an entry was before it was removed.
-    #[must_use]
-    pub fn before(self, state: &EntryState) -> Self {
+    /// With what an entry was before it was removed or replaced.
+    fn before(self, state: &EntryState) -> Self {
         match state {
-            EntryState::File(former) => self.former(Some(*former)),
+            EntryState::File(FileState { revision, mode }) => {
+                Self { old: Some(revision.to_string()), mode: known_mode(*mode), ..self }
+            }
             EntryState::Directory { mode } => Self { kind: RecordKind::Directory, mode: known_mode(*mode), ..self },
             EntryState::Link(target) => {
                 Self { kind: RecordKind::Link, target: target.to_str().map(str::to_owned), ..self }
@@ -136,14 +140,9 @@ impl JournalRecord {
         }
     }
 
-    /// With what an entry is that was made.
-    fn after(self, state: &EntryState) -> Self {
-        match state {
-            EntryState::File(file) => self.new_content(file.revision),
-            EntryState::Directory { .. } => Self { kind: RecordKind::Made, ..self },
-            // The hash tells a link that was made from one that was removed: both have a target.
-            EntryState::Link(target) => self.before(state).new_content(Revision::of(target.as_encoded_bytes())),
-        }
+    /// The bytes that were appended, if that is the whole change.
+    pub fn appended_part(&self) -> Option<AppendedPart> {
+        Some(AppendedPart { at: self.appended_at?, tail: self.appended.as_deref()?.parse().ok()? })
     }
 
     /// Who made it, in the words of a sentence.
@@ -185,29 +184,6 @@ impl JournalRecord {
             shown: name.to_string(),
             tool: "checkpoint".to_owned(),
             ..Self::default()
-        }
-    }
-
-    /// The records of a change that are known only once it was made: the directories above a new entry, and all entries
-    /// of a copy.
-    pub(super) fn made_by(change: &UndoableChange) -> Vec<Self> {
-        let above = Effect::Made { directories: change.made.clone() };
-        [&above, &change.effect].into_iter().flat_map(|effect| Self::made_in(change.tool, effect)).collect()
-    }
-
-    fn made_in(tool: &str, effect: &Effect) -> Vec<Self> {
-        match effect {
-            Effect::Made { directories } => {
-                let record = |made: &NewDirectory| Self { kind: RecordKind::Made, ..Self::new(tool, made.path()) };
-                directories.iter().map(record).collect()
-            }
-            Effect::Several(effects) => effects.iter().flat_map(|effect| Self::made_in(tool, effect)).collect(),
-            Effect::Copied { to, entries, .. } => {
-                let paths = TreePosition::paths_at(to, entries.iter().map(|entry| &entry.position));
-                let record = |(path, node): (WorkspacePath, &EntryState)| Self::new(tool, &path).after(node);
-                paths.zip(entries.iter().map(|entry| &entry.node)).map(record).collect()
-            }
-            Effect::Wrote { .. } | Effect::Removed { .. } | Effect::Moved { .. } => Vec::new(),
         }
     }
 

@@ -15,18 +15,20 @@
 //! ```
 
 use std::{
-    collections::{BTreeMap, BTreeSet, VecDeque},
+    collections::{BTreeMap, BTreeSet, HashSet, VecDeque},
     fmt,
     str::FromStr,
     sync::Arc,
 };
 
-use change_set::{EntryState, FileState, NewDirectory, TreePosition};
+use change_set::{EntryState, NewDirectory};
 use confined_fs::{Revision, WorkspacePath};
 
 const CHANGES: usize = 500;
-/// Entries of deleted trees remembered in all.
+/// Entries of changes remembered in all.
 const ENTRIES: usize = 60_000;
+/// Bytes of a path that weigh as much as one more entry.
+const PATH_BYTES: usize = 1_024;
 
 /// Whether a change goes on the list of what can be undone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,60 +46,71 @@ pub enum Undoable {
 pub struct UndoableChange {
     /// The tool that made it.
     pub tool: &'static str,
-    /// The entries that it changed, and what they were.
-    pub effect: Effect,
-    /// The directories that it made above what it put somewhere, the outermost first.
-    pub made: Vec<NewDirectory>,
+    /// The entries that it changed. Each path is in one of them at most, and another one may move away from there.
+    pub entries: Arc<[EntryChange]>,
 }
 
-/// The effect of a change. Paths are real ones.
-#[derive(Clone, Debug)]
-pub enum Effect {
-    /// Created a file or replaced its content.
-    Wrote {
-        /// The file, links followed.
-        path: WorkspacePath,
-        /// The former file; none for a new one.
-        before: Option<FileState>,
-        /// The revision of the new content.
-        after: Revision,
-        /// The bytes that alone it has put into the file.
-        appended: Option<AppendedPart>,
-    },
-    /// Deleted an entry with everything below it.
-    Removed {
-        /// The entry itself, of which a link is one.
-        path: WorkspacePath,
-        /// All former entries, each directory before what it held.
-        entries: Arc<Vec<FormerEntry>>,
-    },
-    /// Moved an entry with everything below it.
-    Moved {
-        /// The path that is free since, unless something replaces it.
-        from: WorkspacePath,
-        /// The path that it has now.
-        to: WorkspacePath,
-        /// The mark of its state just after, where that is known.
-        mark: Option<Revision>,
-        /// The file that it replaced.
-        replaced: Option<FileState>,
-    },
-    /// Made a copy of an entry.
-    Copied {
-        /// The top of the copy.
-        to: WorkspacePath,
-        /// The mark of its state just after.
-        mark: Revision,
-        /// All entries of the copy, each directory before what it held.
-        entries: Arc<Vec<FormerEntry>>,
-    },
-    /// Made directories, the outermost first.
-    Made {
-        /// All that were missing.
-        directories: Vec<NewDirectory>,
-    },
-    /// All of these, in one change of several files. Each path is in one of them at most.
-    Several(Vec<Effect>),
+/// The change of one entry. Paths are real ones.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EntryChange {
+    /// The path of the entry, after the change.
+    pub path: WorkspacePath,
+    /// What was there before, of a directory itself without what it held; `None` where nothing was.
+    pub from: Option<EntryState>,
+    /// What is there since; `None` where nothing is. A file that was moved has its mark in the place of a revision.
+    pub to: Option<EntryState>,
+    /// Where the entry was before, with all in it; its path is free since, unless something replaces it.
+    pub moved_from: Option<WorkspacePath>,
+    /// The bytes that alone were put into the file.
+    pub appended: Option<AppendedPart>,
+    /// Whether it is a directory that was made for another entry of the change: it goes without a word, or stays.
+    pub is_parent: bool,
+    /// Device and inode of a directory that was made, where they are known: another one that has its place stays.
+    pub identity: Option<(u64, u64)>,
+    /// [`Tree::content_mark`](change_set::Tree::content_mark) of what was moved, where it is known.
+    pub mark: Option<Revision>,
+}
+
+impl EntryChange {
+    /// A change of what is at `path`.
+    pub fn new(path: &WorkspacePath, from: Option<EntryState>, to: Option<EntryState>) -> Self {
+        Self {
+            path: path.clone(),
+            from,
+            to,
+            moved_from: None,
+            appended: None,
+            is_parent: false,
+            identity: None,
+            mark: None,
+        }
+    }
+
+    /// An entry with this mark that was moved from `from`.
+    pub fn moved(
+        from: &WorkspacePath,
+        to: &WorkspacePath,
+        (is, mark): (EntryState, Revision),
+        replaced: Option<EntryState>,
+    ) -> Self {
+        Self { moved_from: Some(from.clone()), mark: Some(mark), ..Self::new(to, replaced, Some(is)) }
+    }
+
+    /// A directory that was made for another entry.
+    pub fn parent(made: &NewDirectory) -> Self {
+        let is = EntryState::Directory { mode: 0 };
+        Self { is_parent: true, identity: made.identity(), ..Self::new(made.path(), None, Some(is)) }
+    }
+
+    /// The paths that name it: it is the last change "to" each of them.
+    pub fn names(&self) -> impl Iterator<Item = &WorkspacePath> {
+        self.moved_from.iter().chain([&self.path])
+    }
+
+    /// What it weighs in the list: a path of a deep tree is long.
+    fn weight(&self) -> usize {
+        1 + self.path.relative().as_os_str().len() / PATH_BYTES
+    }
 }
 
 /// The bytes that an append has put into a file: others may have appended since.
@@ -109,39 +122,33 @@ pub struct AppendedPart {
     pub tail: Revision,
 }
 
-/// One entry of what was deleted.
-#[derive(Clone, Debug)]
-pub struct FormerEntry {
-    /// Its position in what was deleted.
-    pub position: TreePosition,
-    /// What it was, with the content of a file.
-    pub node: EntryState,
-}
-
-impl FormerEntry {
-    /// The one entry of what is no directory, or of an empty one.
-    pub fn top(node: EntryState) -> Self {
-        Self { position: TreePosition::top(), node }
-    }
-}
-
-impl Effect {
-    /// The paths that name this change: it is the last change "to" each of them.
+impl UndoableChange {
+    /// The paths that name this change, the outermost of a tree alone.
     pub fn names(&self) -> Vec<&WorkspacePath> {
-        match self {
-            Self::Wrote { path, .. } | Self::Removed { path, .. } | Self::Copied { to: path, .. } => vec![path],
-            Self::Moved { from, to, .. } => vec![from, to],
-            Self::Made { directories } => directories.iter().map(NewDirectory::path).collect(),
-            Self::Several(effects) => effects.iter().flat_map(Self::names).collect(),
-        }
+        self.tops().into_iter().flat_map(EntryChange::names).collect()
     }
 
-    fn entries(&self) -> usize {
-        match self {
-            Self::Removed { entries, .. } | Self::Copied { entries, .. } => entries.len(),
-            Self::Several(effects) => effects.iter().map(Self::entries).sum(),
-            _ => 1,
+    /// The entries that are in no directory that the change removed or made as well, in their order; directories that were
+    /// made for them are among these only where there is nothing else.
+    pub fn tops(&self) -> Vec<&EntryChange> {
+        let others: Vec<&EntryChange> = self.entries.iter().filter(|entry| !entry.is_parent).collect();
+        if others.is_empty() {
+            return self.entries.iter().collect();
         }
+        let is_directory = |entry: &&&EntryChange| {
+            entry.moved_from.is_none()
+                && [&entry.from, &entry.to].into_iter().flatten().any(|is| matches!(is, EntryState::Directory { .. }))
+        };
+        let directories: HashSet<&WorkspacePath> =
+            others.iter().filter(is_directory).map(|entry| &entry.path).collect();
+        let is_inside = |entry: &EntryChange| {
+            std::iter::successors(entry.path.parent(), WorkspacePath::parent).any(|above| directories.contains(&above))
+        };
+        others.into_iter().filter(|entry| entry.moved_from.is_some() || !is_inside(entry)).collect()
+    }
+
+    fn weight(&self) -> usize {
+        self.entries.iter().map(EntryChange::weight).sum()
     }
 }
 
@@ -176,6 +183,8 @@ pub struct UndoList {
     dropped: BTreeMap<WorkspacePath, u64>,
     /// The states that have names.
     pub checkpoints: Checkpoints,
+    /// Device and inode of the directories that were brought back: each takes the place of the one that was made.
+    pub brought_back: HashSet<(u64, u64)>,
 }
 
 impl UndoList {
@@ -185,12 +194,12 @@ impl UndoList {
         // come here the other way round.
         let at = self.changes.partition_point(|other| other.number < listed.number);
         self.changes.insert(at, listed);
-        let mut entries: usize = self.changes.iter().map(|listed| listed.change.effect.entries()).sum();
+        let mut entries: usize = self.changes.iter().map(|listed| listed.change.weight()).sum();
         // However many entries it has, the newest change can be undone.
         while self.changes.len() > CHANGES || (entries > ENTRIES && self.changes.len() > 1) {
             let Some(oldest) = self.changes.pop_front() else { break };
-            entries -= oldest.change.effect.entries();
-            let names = oldest.change.effect.names().into_iter().cloned();
+            entries -= oldest.change.weight();
+            let names = oldest.change.names().into_iter().cloned();
             // By path alone, so that a return to before it says what it cannot bring back.
             self.dropped.extend(names.map(|path| (path, oldest.number)));
         }
@@ -204,7 +213,7 @@ impl UndoList {
         is_caller: impl Fn(Option<&Arc<str>>) -> bool,
     ) -> Option<MadeChange> {
         let is_meant =
-            |path: &WorkspacePath, change: &UndoableChange| change.effect.names().iter().any(|name| name.is_in(path));
+            |path: &WorkspacePath, change: &UndoableChange| change.names().iter().any(|name| name.is_in(path));
         let found = |change: &UndoableChange| path.is_none_or(|path| is_meant(path, change));
         let counts = |listed: &&Listed| !listed.is_taken_back && !listed.is_undo && is_caller(listed.by.as_ref());
         self.changes.iter().rev().find(|listed| counts(listed) && found(&listed.change)).map(Listed::made)
@@ -227,24 +236,8 @@ impl UndoList {
     /// The paths of changes that can be undone.
     pub fn paths(&self, is_meant: impl Fn(&WorkspacePath) -> bool) -> BTreeSet<WorkspacePath> {
         let counting = self.changes.iter().filter(|listed| !listed.is_taken_back && !listed.is_undo);
-        let names = counting.flat_map(|listed| listed.change.effect.names());
+        let names = counting.flat_map(|listed| listed.change.names());
         names.filter(|path| is_meant(path)).cloned().collect()
-    }
-
-    /// An entry that was deleted at `path` was brought back, with all in it: its directories have other identities by now.
-    pub fn brought_back(&mut self, path: &WorkspacePath) {
-        // Where it was before it was moved as well: the undo of the move puts it there.
-        let mut places = vec![path.clone()];
-        for UndoableChange { effect, made, .. } in self.changes.iter_mut().rev().map(|listed| &mut listed.change) {
-            if let Effect::Moved { from, to, .. } = effect
-                && places.iter().any(|place| place.is_in(to) || to.is_in(place))
-            {
-                places.push(from.clone());
-            }
-            let directories = if let Effect::Made { directories } = effect { directories } else { made };
-            let is_back = |one: &&mut NewDirectory| places.iter().any(|place| one.path().is_in(place));
-            directories.iter_mut().filter(is_back).for_each(NewDirectory::forget_identity);
-        }
     }
 
     /// The change with this number was taken back.
