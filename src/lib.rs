@@ -32,7 +32,7 @@
 //! | layer | modules | may use |
 //! |---|---|---|
 //! | 4 | `main` | everything |
-//! | 3 | [`cli`], `fuzzing` (for tests alone) | |
+//! | 3 | [`cli`] | |
 //! | 2 | [`config`] | clap, toml |
 //! | 1 | [`server`] | rmcp, tokio |
 //! | 0 | [`log`] | stderr |
@@ -52,7 +52,5 @@
 
 pub mod cli;
 pub mod config;
-#[cfg(all(any(test, fuzzing), unix))]
-pub mod fuzzing;
 pub mod log;
 pub mod server;

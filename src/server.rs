@@ -30,6 +30,3 @@ pub use event_log::EventLog;
 pub use in_process::{Block, CallOutcome, InProcessClient, call_once, finish_indexes, list_once};
 pub use roles::RoleParts;
 pub use services::{ServerOptions, Services};
-
-#[cfg(all(any(test, fuzzing), unix))]
-pub(crate) use stdio::for_fuzzing;

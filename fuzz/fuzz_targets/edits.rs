@@ -1,11 +1,11 @@
-//! The properties of `rootbound::fuzzing::edits` under libFuzzer.
+//! The properties of `rootbound_fuzz::edits` under libFuzzer.
 
 #![no_main]
 
 use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
-use rootbound::fuzzing::{World, edits};
+use rootbound_fuzz::{World, edits};
 
 static WORLD: LazyLock<World> = LazyLock::new(|| World::at(&std::env::temp_dir().join("rootbound-fuzz-edits")));
 

@@ -1,11 +1,11 @@
-//! The properties of `rootbound::fuzzing::frames` under libFuzzer.
+//! The properties of `rootbound_fuzz::frames` under libFuzzer.
 
 #![no_main]
 
 use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
-use rootbound::fuzzing::{World, frames};
+use rootbound_fuzz::{World, frames};
 
 static WORLD: LazyLock<World> = LazyLock::new(|| World::at(&std::env::temp_dir().join("rootbound-fuzz-frames")));
 

@@ -1,11 +1,11 @@
-//! The properties of `rootbound::fuzzing::paths` under libFuzzer.
+//! The properties of `rootbound_fuzz::paths` under libFuzzer.
 
 #![no_main]
 
 use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
-use rootbound::fuzzing::{World, paths};
+use rootbound_fuzz::{World, paths};
 
 static WORLD: LazyLock<World> = LazyLock::new(|| World::at(&std::env::temp_dir().join("rootbound-fuzz-paths")));
 

@@ -73,8 +73,12 @@ impl Server {
         Builder::new_current_thread().enable_all().max_blocking_threads(STREAMS).thread_keep_alive(STREAMS_STAY).build()
     }
 
-    /// Serves one client until its input ends or `stop` is cancelled, and flushes the answers.
-    pub(super) async fn serve<R, W>(self, input: R, output: W, stop: CancellationToken) -> Result<(), String>
+    /// Serves one client until its input ends or `stop` is cancelled, and flushes the answers; on a runtime of tokio
+    /// with time.
+    ///
+    /// # Errors
+    /// When the service fails.
+    pub async fn serve<R, W>(self, input: R, output: W, stop: CancellationToken) -> Result<(), String>
     where
         R: AsyncRead + Send + Unpin + 'static,
         W: AsyncWrite + Send + Unpin + 'static,

@@ -4,8 +4,6 @@
 //! [`frame`] cuts the input into lines, [`incoming`] parses them, [`OutputQueue`] writes; this file keeps track of the
 //! requests in flight in both directions, and of how a session ends.
 
-#[cfg(all(any(test, fuzzing), unix))]
-pub(crate) mod for_fuzzing;
 mod frame;
 mod incoming;
 mod output_queue;

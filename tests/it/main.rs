@@ -28,6 +28,8 @@ mod entries;
 mod events;
 mod exec;
 mod expected;
+#[cfg(unix)]
+mod fuzz_corpus;
 mod glob;
 mod grep;
 mod guide;

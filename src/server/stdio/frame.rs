@@ -8,7 +8,7 @@ use rmcp::model::RequestId;
 use tokio::io::{AsyncRead, AsyncReadExt};
 
 /// Bytes asked for at once.
-pub(super) const CHUNK: usize = 16 << 10;
+const CHUNK: usize = 16 << 10;
 /// Bytes asked for at once in a longer line: the capacity of a pipe on Linux (pipe(7)).
 const PIPE: usize = 64 << 10;
 /// A buffer that grew beyond this for one line is freed.
@@ -67,12 +67,6 @@ impl<R: AsyncRead + Unpin> FrameReader<R> {
             at_beginning: true,
             ended: false,
         }
-    }
-
-    /// Bytes of memory that are held, used or not.
-    #[cfg(all(any(test, fuzzing), unix))]
-    pub(super) fn held(&self) -> usize {
-        self.buffer.capacity()
     }
 
     pub(super) async fn next(&mut self) -> Frame<'_> {
@@ -261,7 +255,87 @@ impl IdScanner {
 
 #[cfg(test)]
 mod tests {
+    use std::{
+        pin::{Pin, pin},
+        task::{Context, Poll, Waker},
+    };
+
+    use proptest::prelude::*;
+    use tokio::io::ReadBuf;
+
     use super::*;
+
+    /// An input that arrives in pieces of `sizes`, in turn; at 0 its reader waits, and is given up there.
+    struct Pieces<'a> {
+        input: &'a [u8],
+        sizes: &'a [usize],
+        turn: usize,
+    }
+
+    impl AsyncRead for Pieces<'_> {
+        fn poll_read(
+            mut self: Pin<&mut Self>,
+            _: &mut Context<'_>,
+            buffer: &mut ReadBuf<'_>,
+        ) -> Poll<std::io::Result<()>> {
+            let size = self.sizes[self.turn % self.sizes.len()];
+            self.turn += 1;
+            if size == 0 {
+                return Poll::Pending;
+            }
+            let (piece, rest) = self.input.split_at(size.min(self.input.len()).min(buffer.remaining()));
+            buffer.put_slice(piece);
+            self.input = rest;
+            Poll::Ready(Ok(()))
+        }
+    }
+
+    /// The lines of an input, and for one over the limit the id found in it. The memory held on the way is bounded.
+    fn cut(input: &[u8], sizes: &[usize], limit: usize) -> Vec<Result<Vec<u8>, Option<RequestId>>> {
+        let mut reader = FrameReader::new(Pieces { input, sizes, turn: 0 }, limit);
+        let mut lines = Vec::new();
+        loop {
+            match pin!(reader.next()).poll(&mut Context::from_waker(Waker::noop())) {
+                Poll::Ready(Frame::Line(line)) => lines.push(Ok(line.to_vec())),
+                Poll::Ready(Frame::TooLong { id, .. }) => lines.push(Err(id)),
+                Poll::Ready(Frame::End) => return lines,
+                // The future is dropped where it waits, as the service does.
+                Poll::Pending => {}
+            }
+            // A buffer doubles when it grows.
+            let held = reader.buffer.capacity();
+            assert!(held <= 2 * (limit + CHUNK), "{held} bytes for lines of {limit} in pieces of {sizes:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn lines_are_cut_alike_however_they_arrive(
+            lines in proptest::collection::vec("(\u{feff}|\\{\"id\": ?[0-9]{1,3}|[ a\"}\r])(\\{|,|}|\"id\":|[a-c\"\\\\ \r]|\\PC){0,40}", 0..8),
+            limit in 1_usize..60,
+            sizes in proptest::collection::vec(0_usize..40, 1..4),
+        ) {
+            let input = lines.join("\n").into_bytes();
+            let whole = cut(&input, &[usize::MAX], limit);
+            prop_assert!(whole.iter().flatten().all(|line| line.len() <= limit));
+            let largest = sizes.iter().copied().max().unwrap_or_default();
+            let sizes = if largest == 0 { vec![1] } else { sizes };
+            for sizes in [&sizes[..], &[1], &[0, 7]] {
+                prop_assert_eq!(&cut(&input, sizes, limit), &whole, "in pieces of {:?}", sizes);
+            }
+        }
+
+        #[test]
+        fn an_id_found_is_that_of_the_parser(
+            before in "(\"[a-z]{1,3}\":(\\{\"id\":1}|\\[\"id\"]|\"[a-c:,]*\"|(0|[1-9][0-9]{0,2})),){0,3}",
+            id in "(0|[1-9][0-9]{0,8})|\"[a-z,:{}]{0,9}\"",
+            after in "(,\"[a-z]{3}\":(\\{}|null|\"id\"))?",
+        ) {
+            let text = format!("{{{before}\"id\":{id}{after}}}");
+            let value: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+            prop_assert_eq!(scan(&text).map(RequestId::into_json_value), Some(value["id"].clone()), "{}", text);
+        }
+    }
 
     fn scan(text: &str) -> Option<RequestId> {
         let mut whole = IdScanner::default();

@@ -6,6 +6,9 @@ use syn::{Item, UseTree, Visibility};
 
 use super::{crates, none, root, sources};
 
+/// The sources of another crate, the fuzz targets, which are no sources of the product.
+const FUZZED: &[&str] = &[include_str!("../../../fuzz/src/edits.rs"), include_str!("../../../fuzz/src/patterns.rs")];
+
 /// The last names of a `use`.
 fn names(tree: &UseTree, out: &mut BTreeSet<String>) {
     match tree {
@@ -56,7 +59,9 @@ fn what_a_crate_exports_is_used_by_another_crate_or_describes_what_is() {
         let elsewhere: BTreeSet<&str> = sources
             .iter()
             .filter(|source| !source.name.starts_with(&own))
-            .flat_map(|source| words(&source.text))
+            .map(|source| source.text.as_str())
+            .chain(FUZZED.iter().copied())
+            .flat_map(words)
             .collect();
         // A type that nobody names may still be what a public function takes or returns, or what a public field holds.
         let described: BTreeMap<&str, usize> = sources

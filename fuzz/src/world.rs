@@ -14,9 +14,8 @@ use std::{
 
 use change_set::Workspace;
 use confined_fs::{Access, PolicyRules, RootSpec, WorkspaceOptions};
-use tree_search::{IndexMode, PathIndex};
-
 use file_tools::{CallContext, ReadBeforeWrite, Selection, Settings, Toolbox, session::Session};
+use tree_search::{IndexMode, PathIndex};
 
 /// What a name is.
 #[derive(Clone, Copy, Debug)]

@@ -1,8 +1,8 @@
-//! What holds for any input: the bodies of the fuzz targets in `fuzz/`.
+//! What holds for any input: the bodies of the fuzz targets.
 //!
-//! Compiled for tests and fuzzing alone. One file a target, each a function of bytes that
-//! panics where a property does not hold; the same functions replay the corpus in the ordinary tests,
-//! so that what was found once stays fixed without a fuzzer.
+//! One file a target, each a function of bytes that panics where a property does not hold. The same files are a module
+//! of the integration tests (`tests/it`), which give them the corpus, so that what was found once stays fixed without a
+//! fuzzer. They use what the crates offer to anyone.
 
 #![expect(clippy::disallowed_methods, reason = "the world is made from outside the sandbox")]
 
@@ -10,13 +10,11 @@ pub mod edits;
 pub mod frames;
 pub mod paths;
 pub mod patterns;
-#[cfg(test)]
-mod replay;
 mod world;
 
 pub use world::World;
 
-/// Services the fields of an input: bytes that no UTF-8 holds, and hardly any other text.
+/// Separates the fields of an input: bytes that no UTF-8 holds, and hardly any other text.
 const BREAK: &[u8] = b"\xff\x1f";
 
 /// The fields of an input.

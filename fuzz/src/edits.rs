@@ -5,11 +5,10 @@ use std::ops::Range;
 
 use confined_fs::Revision;
 use encoding_rs::{Encoding, UTF_8};
+use file_tools::{Kind, Plan};
 use serde_json::{Map, Value, json};
 use text_edit::{DiffExtent, EditError, Located, MAX_PLACES, Request, Strategy};
 use text_file::{Document, LineEnding, encode};
-
-use file_tools::{Kind, Plan};
 
 use super::{World, fields, text, world::context};
 
@@ -350,7 +349,10 @@ fn object(value: Value) -> Map<String, Value> {
 }
 
 /// What `patch` makes of `old`, for a diff that applies where it says.
-fn patched(old: &str, diff: &str) -> String {
+///
+/// # Panics
+/// Where a line of the diff is not in `old`.
+pub fn patched(old: &str, diff: &str) -> String {
     let old: Vec<&str> = old.split_inclusive('\n').collect();
     let (mut at, mut result) = (0, String::new());
     let lines: Vec<&str> = diff.split_inclusive('\n').skip(2).collect();
@@ -378,19 +380,4 @@ fn patched(old: &str, diff: &str) -> String {
     }
     result.extend(old[at..].iter().copied());
     result
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::{prop_assert_eq, proptest};
-
-    use super::*;
-
-    proptest! {
-        #[test]
-        fn the_old_text_patched_is_the_new_one(old in "([ab\r]?\n|[cd]){0,30}", new in "([ab\r]?\n|[cd]){0,30}") {
-            let diff = text_edit::unified_diff("f", &old, &new, DiffExtent::Full);
-            prop_assert_eq!(patched(&old, &diff.text), new);
-        }
-    }
 }

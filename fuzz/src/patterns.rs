@@ -3,11 +3,10 @@
 
 use std::path::Path;
 
+use file_tools::{Answer, CallContext, Content, Kind, Plan, ToolError};
 use regex::bytes::{Regex, RegexBuilder};
 use serde_json::{Map, Value, json};
 use tree_search::{FileFilter, NameGlob, Pattern, PatternError, PatternOptions};
-
-use file_tools::{Answer, CallContext, Content, Kind, Plan, ToolError};
 
 use super::{World, fields, text, world::context};
 
