@@ -497,7 +497,7 @@ fn log(result: &Result<Response, ToolError>, took: Duration) {
         Ok(Response::Question(_)) => tracing::info!(?took, "asked for confirmation"),
         Ok(_) => tracing::info!(?took, "answered"),
         Err(error) => {
-            if let Some(cause) = error.cause() {
+            if let Some(cause) = std::error::Error::source(error) {
                 tracing::warn!(?took, %error, %cause, "failed");
             } else {
                 tracing::info!(?took, %error, "failed");

@@ -8,24 +8,20 @@ use rustix::fs::OFlags;
 use crate::FileKind;
 
 /// Why something beneath a directory could not be opened.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum Failure {
     /// A component is a symbolic link; the caller follows it in user space or gives up.
+    #[error("a component is a symbolic link")]
     Link,
     /// The system's own answer.
-    Io(io::Error),
+    #[error(transparent)]
+    Io(#[from] io::Error),
 }
 
 impl Failure {
     /// Whether nothing is there.
     pub fn is_missing(&self) -> bool {
         matches!(self, Self::Io(error) if error.kind() == io::ErrorKind::NotFound)
-    }
-}
-
-impl From<io::Error> for Failure {
-    fn from(error: io::Error) -> Self {
-        Self::Io(error)
     }
 }
 

@@ -10,7 +10,6 @@ use change_set::{Approval, Base};
 use confined_fs::{Revision, WorkspacePath};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use source_outline::problems::Problem;
 use text_edit::{
     DiffExtent, Strategy,
     patch::{Patch, PatchError},
@@ -20,7 +19,7 @@ use super::{
     Alias, Answer, CallContext, Change, Fingerprint, Group, Kind, Plan, Preview, Spec, Tool, ToolError,
     answer::{count, noted},
     commit::{Undoable, commit_files},
-    introduced_problems::{ChangedText, IntroducedProblems},
+    introduced_problems::{ChangedText, IntroducedProblems, Problem},
     match_words::{kept, layout},
     read_before_write,
     shown_diff::{self, BRIEF, ShownDiff},

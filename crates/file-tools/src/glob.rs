@@ -14,13 +14,14 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_with::skip_serializing_none;
 use text_file::backslash_note;
-use tree_search::{PathSource, SkippedPaths, Tally};
+use tree_search::{SkippedPaths, Tally};
 
 use super::{
     Alias, Answer, AnswerBudget, CallContext, Group, MAX_SEARCH_FILE_SIZE, Plan, Spec, Tool, ToolError,
     answer::{count, fitted},
     omissions::{
-        self, InIgnored, SkippedFiles, SkippedPath, headed, is_untrusted_scope, is_zero, listed, stopped_note,
+        self, InIgnored, PathSource, SkippedFiles, SkippedPath, headed, is_untrusted_scope, is_zero, listed,
+        stopped_note,
     },
     paging::with_page,
     tool::{LISTING_ALIASES, PATH_ALIASES},
@@ -201,7 +202,8 @@ pub(crate) struct GlobFacts {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     nearest: Vec<String>,
     /// Whether the names came from the path index or from a walk.
-    source: PathSource,
+    #[serde(with = "PathSource")]
+    source: tree_search::PathSource,
     /// Why no path index can be kept, where it cannot.
     walked_because: Option<String>,
     /// How long it took.

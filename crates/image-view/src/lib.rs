@@ -23,6 +23,8 @@ mod image_file;
 use imagesize::ImageType;
 
 #[cfg(feature = "decode")]
+use text_file::file_size;
+
 pub use image_file::ImageFile;
 
 #[cfg(all(doctest, feature = "decode"))]
@@ -87,19 +89,25 @@ impl ImageInfo {
 }
 
 /// Why an image is not shown.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ImageError {
     /// More pixels, or longer sides, than are decoded.
+    #[error("at most {} megapixels and {LONGEST_SIDE} pixels on a side are decoded", MAX_PIXELS / 1_000_000)]
     TooManyPixels,
     /// So many bytes of memory would be needed.
+    #[error("decoding it needs {} of memory, and the limit is {}", file_size(*.0), file_size(DECODE_MEMORY))]
     TooMuchMemory(u64),
     /// Not even its smallest form has as few bytes.
+    #[error("it cannot be made small enough for the limit of {0} bytes")]
     TooFewBytes(usize),
     /// Not decodable; the reason as the end of a sentence.
+    #[error("it cannot be decoded: {0}")]
     Broken(String),
     /// The call was stopped meanwhile.
+    #[error("the call was stopped")]
     Stopped,
     /// The program was built without decoders.
+    #[error("this program was built without images")]
     NotBuilt,
 }
 

@@ -1,35 +1,26 @@
 //! What the reading of one file may cost (decoded bytes, steps of work and time), and why a PDF gives no text.
 
-use std::{cell::Cell, fmt};
+use std::cell::Cell;
 
 /// Why a file cannot be read; displayed as the end of a sentence that begins with the file.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PdfError {
     /// The structure cannot be followed; says where it ends.
+    #[error("damaged: {0}")]
     Damaged(&'static str),
     /// Only a password opens it.
+    #[error("encrypted with a password")]
     Password,
     /// Encrypted in a way that is not supported.
+    #[error("encrypted with {0}, which is not supported")]
     Encryption(&'static str),
     /// More work or memory than one file may cost.
+    #[error("too large: {0}")]
     TooLarge(&'static str),
     /// The caller no longer wants it, or its time is used up.
+    #[error("too complex to be read within the time limit")]
     Stopped,
 }
-
-impl fmt::Display for PdfError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Damaged(why) => write!(f, "damaged: {why}"),
-            Self::Password => f.write_str("encrypted with a password"),
-            Self::Encryption(how) => write!(f, "encrypted with {how}, which is not supported"),
-            Self::TooLarge(what) => write!(f, "too large: {what}"),
-            Self::Stopped => f.write_str("too complex to be read within the time limit"),
-        }
-    }
-}
-
-impl std::error::Error for PdfError {}
 
 /// Bytes that all streams of one call may decode to, one after the other: a book with its fonts takes a tenth.
 const DECODED: usize = 256 << 20;

@@ -92,7 +92,8 @@ pub fn runs_as_root() -> bool {
 }
 
 /// Why a command does not run, and the exit code that says so.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{reason}")]
 pub struct CommandFailure {
     /// As `env` and shells have them: 126 for what cannot be executed, 127 for what is not found. 2 where a wall is
     /// missing or the command line is wrong.

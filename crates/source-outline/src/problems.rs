@@ -4,13 +4,10 @@
 
 use std::{borrow::Cow, collections::HashMap, fmt::Write as _, ops::Range};
 
-use schemars::JsonSchema;
-use serde::Serialize;
 use text_file::{hidden::printable, shorten};
 
 /// How bad a problem is; the worst first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
     /// The file does not work.
     Error,
@@ -19,7 +16,7 @@ pub enum Severity {
 }
 
 /// One problem at a place of a text.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// Its line, from 1.
     pub line: usize,

@@ -1,7 +1,8 @@
 //! What a check of one text has found, and which texts no check can judge.
 
 /// One error at its place in a text.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message} (at byte {at})")]
 pub struct SyntaxError {
     /// The byte it is at.
     pub at: usize,

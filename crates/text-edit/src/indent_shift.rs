@@ -31,11 +31,13 @@ pub(super) enum Unseen {
 }
 
 /// Why there is no shift.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum ShiftError {
     /// Nothing explains all old lines.
+    #[error("nothing explains all old lines")]
     NotUniform,
     /// The old lines have explanations, but a new one would have several places, or none.
+    #[error("a new line would have several places, or none")]
     Unclear,
 }
 

@@ -94,13 +94,16 @@ const DISTINCTIVE: usize = 4;
 const CANDIDATES: usize = 200;
 
 /// Why lines cannot be found again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AnchorError {
     /// The earlier text has no more than so many lines.
+    #[error("the earlier text has {0} lines")]
     Beyond(usize),
     /// They are not there any more as they were.
+    #[error("the lines changed")]
     Changed,
     /// The same lines are there, but not surely those.
+    #[error("the lines are there, but several places could be meant")]
     Uncertain,
 }
 

@@ -61,9 +61,10 @@ pub struct Located {
 pub const MAX_PLACES: usize = 1000;
 
 /// Why a request does not apply.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, thiserror::Error)]
 pub enum EditError {
     /// Several places match and only one was asked for.
+    #[error("the text occurs at {} places", places.len())]
     Ambiguous {
         /// The step that found them.
         strategy: Strategies,
@@ -71,6 +72,7 @@ pub enum EditError {
         places: Vec<Location>,
     },
     /// The number of places is not the expected one.
+    #[error("the text occurs at {} places, not at the expected {expected}", places.len())]
     Count {
         /// The step that found them.
         strategy: Strategies,
@@ -80,11 +82,13 @@ pub enum EditError {
         places: Vec<Location>,
     },
     /// All places were asked for, and their replacements would take too much memory.
+    #[error("the text occurs at {places} places or more, too many to replace at once")]
     TooMany {
         /// At least so many places match.
         places: usize,
     },
     /// No place matches, for this reason.
+    #[error("{}", .0.summary)]
     NotFound(Diagnosis),
 }
 

@@ -48,7 +48,8 @@ pub use wildcard::{backslash_note, with_slashes};
 struct ReadmeExamples;
 
 /// The content is not text.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not text: {kind}")]
 pub struct DecodeError {
     /// The kind of content that it is instead, human-readable: a noun phrase without an article, as in "PDF document" or
     /// "binary data".
@@ -56,9 +57,10 @@ pub struct DecodeError {
 }
 
 /// Why a change cannot be written back in the file's own encoding.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SpliceError {
     /// The new text holds a character that the encoding has no bytes for.
+    #[error("{character:?} (U+{:04X}), which {encoding} cannot represent", u32::from(*character))]
     Unrepresentable {
         /// The first such character.
         character: char,
@@ -67,6 +69,7 @@ pub enum SpliceError {
     },
     /// The bytes of the change could not be separated from those around it, or read back differently:
     /// a stateful encoding, or an invalid sequence inside the change.
+    #[error("it would not read back the same in {encoding}")]
     Unstable {
         /// The encoding's WHATWG name.
         encoding: &'static str,

@@ -16,16 +16,19 @@ use crate::name_glob::{
 };
 
 /// Why a filter cannot be used.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FilterError {
     /// One of the globs.
+    #[error("invalid glob {glob:?}: {error}")]
     Glob {
         /// As it was given.
         glob: String,
         /// The reason that it cannot be used.
+        #[source]
         error: GlobError,
     },
     /// A file type that ripgrep does not know.
+    #[error("unknown file type {name:?}")]
     Type {
         /// As it was given.
         name: String,

@@ -393,9 +393,10 @@ impl Visitor for Anchors {
 const MAX_SHOWN: usize = 80;
 
 /// Why a pattern cannot be used.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PatternError {
     /// Longer than `limit` bytes.
+    #[error("the pattern has {length} bytes, more than {limit}")]
     TooLong {
         /// Bytes of the pattern.
         length: usize,
@@ -403,6 +404,7 @@ pub enum PatternError {
         limit: usize,
     },
     /// Not a regular expression.
+    #[error("invalid regex at character {column}: {reason}")]
     Syntax {
         /// The reason in a few words.
         reason: String,
@@ -414,15 +416,19 @@ pub enum PatternError {
         basic: Option<String>,
     },
     /// It needs a line break to match, but lines are searched one by one.
+    #[error("the pattern contains a line break, but each line is searched separately")]
     LineBreak,
     /// It needs a NUL byte to match, which no text holds.
+    #[error("the pattern contains a NUL byte, which no text file has")]
     Nul,
     /// Compiled, it would have more than `limit` bytes.
+    #[error("the pattern is too large: compiled, it has more than {limit} bytes")]
     TooBig {
         /// Bytes that a program may have.
         limit: usize,
     },
     /// Its counted repetitions expand to more than `limit` positions.
+    #[error("the pattern is too large: its counted repetitions expand to {positions} positions, more than {limit}")]
     TooRepetitive {
         /// Positions that they expand to.
         positions: usize,

@@ -22,9 +22,11 @@ pub struct CommittedTransaction {
 }
 
 /// Why a transaction was not made.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{error}")]
 pub struct CommitError {
     /// The error before which everything was rolled back.
+    #[source]
     pub error: AccessError,
     /// Entries that are not as before; none, but where another program acted or the system refused something.
     pub not_restored: Vec<UnrestoredEntry>,

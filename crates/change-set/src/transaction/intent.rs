@@ -79,11 +79,13 @@ enum IntentName {
 }
 
 /// Why a text is no intent that can be acted upon.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Unusable {
     /// It is not whole, or says what no transaction does.
+    #[error("{0}")]
     Damaged(&'static str),
     /// It is of a newer version, or of a root that this process does not serve.
+    #[error("it is of a newer version, or of a root that is not served")]
     Foreign,
 }
 

@@ -21,9 +21,11 @@ use confined_fs::{
 };
 
 /// Why a tree was not removed.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{error}")]
 pub struct RemoveError {
     /// The first error of the system, or what was found changed.
+    #[source]
     pub error: AccessError,
     /// Whether some of it may be gone; what is left is in its place.
     pub in_part: bool,

@@ -124,40 +124,20 @@ pub(super) fn explain(
                 )
                 .details(excerpt(&cx.workspace, real, &text_edit::neighbours(text, &old, places)))
         }
-        HunkError::Applied(line) => no_match(format!(
-            "this hunk is applied already: its new lines are at line {line}, and its old ones are not in the file"
-        ))
-        .hint("leave it out if that is the change you mean; else read that part of the file again"),
-        HunkError::NotAtEnd(line) => no_match(format!(
-            "its lines are at line {line}, but the patch says that the file ends with them, and more lines follow"
-        ))
-        .hint("leave `*** End of File` or `\\ No newline at end of file` out if that is the place you mean"),
-        HunkError::NoContext(context) => {
-            let shown: String = context.chars().take(80).collect();
-            no_match(format!("it only adds lines, below `{shown}`, which is not in the file"))
-                .hint("add a line that is in the file, with a space in front, above or below the new ones")
-        }
-        HunkError::NoPlace => no_match("it only adds lines, without a place in the file".to_owned())
+        HunkError::Applied(_) => no_match(miss.to_string())
+            .hint("leave it out if that is the change you mean; else read that part of the file again"),
+        HunkError::NotAtEnd(_) => no_match(miss.to_string())
+            .hint("leave `*** End of File` or `\\ No newline at end of file` out if that is the place you mean"),
+        HunkError::NoContext(_) | HunkError::NoPlace | HunkError::BeyondEnd { .. } => no_match(miss.to_string())
             .hint("add a line that is in the file, with a space in front, above or below the new ones"),
-        HunkError::BeyondEnd { at, lines } => {
-            no_match(format!("it adds lines after line {at}, and the file has {lines} lines"))
-                .hint("add a line that is in the file, with a space in front, above or below the new ones")
-        }
-        HunkError::OutOfOrder(line) => no_match(format!(
-            "its lines are at line {line}, though not exactly, and that is not between the places of the hunks around it"
-        ))
-        .hint("copy its lines from the file exactly, and send the hunks in the order of their places"),
-        HunkError::NoBlanks => no_match(
-            "lines that stay were sent without the space in front, and are not in the file exactly".to_owned(),
-        )
-        .hint("put a space in front of each line that stays, `-` or `+` in front of the others; read that part again"),
-        HunkError::Overlaps(other) => {
-            ToolError::invalid(format!("{named}: it changes lines that hunk {} changes as well", other + 1))
-                .hint("join both into one hunk")
-        }
-        HunkError::Unsearched => no_match("not looked for, as many hunks before it have no place".to_owned())
-            .hint("correct those first"),
-        HunkError::Stopped => ToolError::new(Kind::TimedOut, format!("{named}: the time was too short to look for it"))
+        HunkError::OutOfOrder(_) => no_match(miss.to_string())
+            .hint("copy its lines from the file exactly, and send the hunks in the order of their places"),
+        HunkError::NoBlanks => no_match(miss.to_string()).hint(
+            "put a space in front of each line that stays, `-` or `+` in front of the others; read that part again",
+        ),
+        HunkError::Overlaps(_) => ToolError::invalid(format!("{named}: {miss}")).hint("join both into one hunk"),
+        HunkError::Unsearched => no_match(miss.to_string()).hint("correct those first"),
+        HunkError::Stopped => ToolError::new(Kind::TimedOut, format!("{named}: {miss}"))
             .hint("nothing was changed; send the patch in several calls"),
     }
 }
@@ -209,9 +189,7 @@ pub(super) fn unwritable(path: &WorkspacePath, hunks: &[PatchHunk<'_>], error: &
 /// Why a new file cannot be in the encoding that its text declares.
 pub(super) fn undeclarable(path: &WorkspacePath, error: &SpliceError) -> ToolError {
     let sentence = match error {
-        SpliceError::Unrepresentable { character, encoding } => {
-            format!("{path}: it has {character:?} (U+{:04X}), which {encoding} cannot represent", u32::from(*character))
-        }
+        SpliceError::Unrepresentable { .. } => format!("{path}: it has {error}"),
         SpliceError::Unstable { encoding } => format!("{path}: its text would not read back the same in {encoding}"),
     };
     ToolError::invalid(sentence + ", and it declares that encoding")

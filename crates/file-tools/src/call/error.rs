@@ -213,11 +213,6 @@ impl ToolError {
         &self.message
     }
 
-    /// The cause, for the log.
-    pub fn cause(&self) -> Option<&(dyn std::error::Error + Send + Sync + 'static)> {
-        self.source.as_deref()
-    }
-
     /// The text for the model. Sentences repeat arguments and names from files, so that line breaks and what could drive a
     /// terminal are escaped in them; the content of a file is in the details, as it is.
     pub fn text(&self) -> String {
@@ -329,7 +324,11 @@ impl fmt::Display for ToolError {
     }
 }
 
-impl std::error::Error for ToolError {}
+impl std::error::Error for ToolError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.source.as_deref().map(|source| source as _)
+    }
+}
 
 impl From<PathError> for ToolError {
     fn from(error: PathError) -> Self {

@@ -2,12 +2,15 @@
 //!
 //! The change is made by then: a check that fails or panics adds nothing, and takes nothing back.
 
+use std::borrow::Cow;
 use std::panic::{self, AssertUnwindSafe};
 
 use confined_fs::WorkspacePath;
 use lsp_check::{Checked, FileChange};
+use schemars::JsonSchema;
+use serde::Serialize;
 use source_outline::{
-    problems::{MAX_SHOWN, Problem, ShownProblems},
+    problems::{self, MAX_SHOWN, ShownProblems},
     syntax,
 };
 
@@ -29,6 +32,38 @@ pub(crate) struct ChangedText<'c> {
 pub(crate) fn may_have_problems(cx: &CallContext, real: &WorkspacePath) -> bool {
     let has_server = || cx.language_servers.as_ref().is_some_and(|servers| servers.are_for(real));
     cx.settings.diagnostics && (syntax::is_checked(&real.to_string()) || has_server())
+}
+
+/// How bad a problem is; the worst first.
+#[derive(Serialize, JsonSchema)]
+#[serde(remote = "problems::Severity", rename_all = "lowercase")]
+enum Severity {
+    /// The file does not work.
+    Error,
+    /// The file may not do what it looks like.
+    Warning,
+}
+
+/// One problem at a place of a text.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(crate) struct Problem {
+    /// Its line, from 1.
+    line: usize,
+    /// Its column, in characters from 1.
+    column: usize,
+    /// How bad it is.
+    #[serde(with = "Severity")]
+    severity: problems::Severity,
+    /// What is wrong, in one line.
+    message: String,
+    /// The language or the program that found it.
+    source: Cow<'static, str>,
+}
+
+impl From<problems::Problem> for Problem {
+    fn from(problems::Problem { line, column, severity, message, source }: problems::Problem) -> Self {
+        Self { line, column, severity, message, source }
+    }
 }
 
 /// Problems that a change has introduced.
@@ -80,7 +115,7 @@ impl IntroducedProblems {
             return Self::default();
         }
         let text = fenced(&cx.workspace, [change.real], blocks.join("\n"));
-        Self { problems: shown.problems, text: format!("\n\n{text}") }
+        Self { problems: shown.problems.into_iter().map(Problem::from).collect(), text: format!("\n\n{text}") }
     }
 
     /// The call with what is left of its budget for the rest of the answer.

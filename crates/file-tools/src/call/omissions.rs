@@ -17,6 +17,17 @@ use super::{
     fence::fence,
 };
 
+/// Where the names of a search came from.
+#[derive(Serialize, JsonSchema)]
+#[serde(remote = "tree_search::PathSource", rename_all = "snake_case")]
+pub(crate) enum PathSource {
+    /// From the path index.
+    #[serde(rename = "list")]
+    Index,
+    /// From a walk over the disk.
+    Walk,
+}
+
 /// Files left out, by reason.
 #[derive(Clone, Copy, Debug, Default, Serialize, JsonSchema)]
 pub(crate) struct SkippedFiles {

@@ -530,7 +530,7 @@ pub(crate) fn none_changed(changes: usize, error: ToolError) -> ToolError {
 
 /// Whether nothing was changed as the system renames nothing between two of the directories.
 fn crosses_devices(error: &ToolError) -> bool {
-    let cause = error.cause().and_then(|cause| cause.downcast_ref::<io::Error>());
+    let cause = std::error::Error::source(error).and_then(|cause| cause.downcast_ref::<io::Error>());
     cause.is_some_and(|cause| cause.kind() == io::ErrorKind::CrossesDevices)
 }
 

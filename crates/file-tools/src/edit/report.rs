@@ -6,7 +6,6 @@ use std::{fmt::Write as _, time::Duration};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
-use source_outline::problems::Problem;
 use text_edit::{Diff, Strategy, TruncatedDiff, changed_lines};
 use text_file::{Document, LineEnding};
 
@@ -22,7 +21,7 @@ use super::{
         answer_budget::fair_share,
         commit::Rewrite as _,
         fence::fenced,
-        introduced_problems::{ChangedText, IntroducedProblems},
+        introduced_problems::{ChangedText, IntroducedProblems, Problem},
         match_words::{endings, kept, other_encoding},
         read_before_write,
         shown_diff::{self, ShownDiff, hunk_lines},

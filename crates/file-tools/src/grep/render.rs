@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_with::skip_serializing_none;
 use text_file::backslash_note;
-use tree_search::{ContentHits, FileHits, HitLine, LinksNotFollowed, NameGlob, PathSource, Scope, Skipped};
+use tree_search::{ContentHits, FileHits, HitLine, LinksNotFollowed, NameGlob, Scope, Skipped};
 
 use crate::{
     Answer, AnswerBudget, CallContext, MAX_SEARCH_FILE_SIZE,
@@ -21,7 +21,8 @@ use crate::{
     grep::request::{GrepRequest, OutputMode},
     hidden_note::HiddenNote,
     omissions::{
-        self, InIgnored, SkippedFiles, SkippedPath, headed, is_untrusted_scope, is_zero, listed, stopped_note,
+        self, InIgnored, PathSource, SkippedFiles, SkippedPath, headed, is_untrusted_scope, is_zero, listed,
+        stopped_note,
     },
     paging::with_page,
 };
@@ -569,7 +570,8 @@ pub(crate) struct GrepFacts {
     /// What ignored files hold.
     pub(super) ignored: Option<InIgnored>,
     /// Whether the names came from the path index or from a walk.
-    pub(super) source: PathSource,
+    #[serde(with = "PathSource")]
+    pub(super) source: tree_search::PathSource,
     /// Why no path index can be kept, where it cannot.
     pub(super) walked_because: Option<String>,
     /// How long it took.

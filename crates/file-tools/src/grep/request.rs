@@ -134,53 +134,34 @@ fn definition_patterns(names: Pattern, options: PatternOptions) -> Result<(Patte
 
 pub(crate) fn pattern_error(error: PatternError, options: PatternOptions) -> ToolError {
     const AS_TEXT: &str = "literal=true searches it as text";
+    let refused = ToolError::invalid(error.to_string());
     match error {
-        PatternError::TooLong { length, limit } => {
-            ToolError::invalid(format!("the pattern has {length} bytes, more than {limit}"))
-                .hint("search for a short, distinctive part of it")
-        }
-        PatternError::Syntax { reason, column, place, basic } => {
-            ToolError::invalid(format!("invalid regex at character {column}: {reason}")).below(&place).hint(match basic
-            {
-                Some(text) => {
-                    format!("a basic regex of grep is written {} here; {AS_TEXT}", shorten(&text, SHOWN_PATTERN))
-                }
-                None => format!("{AS_TEXT}; in a regex, escape it with a backslash"),
-            })
-        }
-        PatternError::LineBreak => ToolError::invalid(
-            "the pattern contains a line break, but each line is searched separately",
-        )
-        .hint(if options.literal {
-            "set multiline=true, or search for one line of it"
-        } else {
-            "set multiline=true, or search for a part within one line"
+        PatternError::TooLong { .. } => refused.hint("search for a short, distinctive part of it"),
+        PatternError::Syntax { place, basic, .. } => refused.below(&place).hint(match basic {
+            Some(text) => format!("a basic regex of grep is written {} here; {AS_TEXT}", shorten(&text, SHOWN_PATTERN)),
+            None => format!("{AS_TEXT}; in a regex, escape it with a backslash"),
         }),
-        PatternError::Nul => ToolError::invalid("the pattern contains a NUL byte, which no text file has")
-            .hint("leave the NUL byte out; binary files are not searched"),
-        PatternError::TooBig { limit } => {
-            ToolError::invalid(format!("the pattern is too large: compiled, it has more than {limit} bytes"))
-                .hint(format!("use smaller repetition counts or fewer alternatives; {AS_TEXT}"))
+        PatternError::LineBreak if options.literal => refused.hint("set multiline=true, or search for one line of it"),
+        PatternError::LineBreak => refused.hint("set multiline=true, or search for a part within one line"),
+        PatternError::Nul => refused.hint("leave the NUL byte out; binary files are not searched"),
+        PatternError::TooBig { .. } => {
+            refused.hint(format!("use smaller repetition counts or fewer alternatives; {AS_TEXT}"))
         }
-        PatternError::TooRepetitive { positions, limit } => ToolError::invalid(format!(
-            "the pattern is too large: its counted repetitions expand to {positions} positions, more than {limit}"
-        ))
-        .hint(format!("use smaller repetition counts; {AS_TEXT}")),
+        PatternError::TooRepetitive { .. } => refused.hint(format!("use smaller repetition counts; {AS_TEXT}")),
     }
 }
 
 /// The error for a `glob` or `type` that cannot be used.
 pub(crate) fn filter_error(error: FilterError) -> ToolError {
+    let refused = ToolError::invalid(error.to_string());
     match error {
-        FilterError::Glob { glob, error } => ToolError::invalid(format!("invalid glob {glob:?}: {error}"))
-            .hint("globs look like \"*.rs\", \"src/**\", \"*.{ts,tsx}\" or \"!*.min.js\""),
-        FilterError::Type { name, nearest } => {
-            let error = ToolError::invalid(format!("unknown file type {name:?}"));
-            error.hint(match did_you_mean(nearest) {
-                Some(question) => format!("{question} or filter by name with glob"),
-                None => format!("filter by name instead: glob=\"*.{name}\""),
-            })
+        FilterError::Glob { .. } => {
+            refused.hint("globs look like \"*.rs\", \"src/**\", \"*.{ts,tsx}\" or \"!*.min.js\"")
         }
+        FilterError::Type { name, nearest } => refused.hint(match did_you_mean(nearest) {
+            Some(question) => format!("{question} or filter by name with glob"),
+            None => format!("filter by name instead: glob=\"*.{name}\""),
+        }),
     }
 }
 

@@ -2,7 +2,6 @@
 
 use confined_fs::{Revision, WorkspacePath};
 use image_view::{EncodedImage, ImageError, ImageFile, ImageInfo, ImageView, Region};
-use text_file::file_size;
 
 use super::{
     super::{CallContext, Kind, ToolError, answer::noted, decode_memory::DecodeMemory},
@@ -200,24 +199,13 @@ fn flawed(name: &str, info: &ImageInfo, size: u64, flaw: &ImageError) -> ToolErr
         ToolError::new(Kind::TooLarge, format!("{what}; {why}")).hint("ask the user for a smaller version")
     };
     match flaw {
-        ImageError::TooManyPixels => {
-            let (megapixels, longest) = (image_view::MAX_PIXELS / 1_000_000, image_view::LONGEST_SIDE);
-            too_large(format!("at most {megapixels} megapixels and {longest} pixels on a side are decoded"))
-        }
-        ImageError::TooMuchMemory(needed) => {
-            let (needed, limit) = (file_size(*needed), file_size(image_view::DECODE_MEMORY));
-            too_large(format!("decoding it needs {needed} of memory, and the limit is {limit}"))
-        }
-        ImageError::TooFewBytes(limit) => {
-            too_large(format!("it cannot be made small enough for the limit of {limit} bytes (--max-image-size)"))
-        }
+        ImageError::TooManyPixels | ImageError::TooMuchMemory(_) => too_large(flaw.to_string()),
+        ImageError::TooFewBytes(_) => too_large(format!("{flaw} (--max-image-size)")),
         ImageError::Broken(why) => ToolError::new(Kind::Binary, format!("{what} that cannot be decoded: {why}"))
             .hint("it is damaged or not finished; create the image again, or ask the user for another copy"),
         // Not reached: `read_image` asks `cx.check` first, which has the error for a stopped call.
         ImageError::Stopped => ToolError::cancelled(),
-        ImageError::NotBuilt => {
-            ToolError::new(Kind::Binary, format!("{what}, and this program was built without images"))
-                .hint("ask the user for a program that was built with them, or for a description")
-        }
+        ImageError::NotBuilt => ToolError::new(Kind::Binary, format!("{what}, and {flaw}"))
+            .hint("ask the user for a program that was built with them, or for a description"),
     }
 }

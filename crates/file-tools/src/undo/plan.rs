@@ -6,7 +6,6 @@ use change_set::{Approval, Base, EntryState, FileState};
 use confined_fs::{FileKind, Revision, WorkspacePath};
 use schemars::JsonSchema;
 use serde::Serialize;
-use source_outline::problems::Problem;
 use text_file::Document;
 
 use super::{
@@ -15,7 +14,7 @@ use super::{
         answer::{count, noted},
         commit::{self, ChangeStep, ChangedPart, NewState, StepContent, Undoable},
         fence::fenced,
-        introduced_problems::{self, ChangedText, IntroducedProblems},
+        introduced_problems::{self, ChangedText, IntroducedProblems, Problem},
         shown_diff::{self, ShownDiff},
     },
     planner::{SkippedPath, UndoPlanner, skipped_headline},

@@ -3,7 +3,6 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use source_outline::problems::Problem;
 use text_file::{Document, EncodingLabel, LineEnding};
 
 use change_set::{Base, WritablePath};
@@ -15,6 +14,7 @@ use super::{
     super::{
         Answer, CallContext, Kind, ToolError,
         answer::count,
+        introduced_problems::Problem,
         read_before_write::{self, StartFrom},
     },
     content::{Appended, NewContent, appended, created, line_count, replaced},

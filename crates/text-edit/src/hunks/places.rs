@@ -45,11 +45,13 @@ pub enum ContextNote {
 }
 
 /// Why a hunk does not apply.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, thiserror::Error)]
 pub enum HunkError {
     /// Its lines are not there.
+    #[error("{}", .0.summary)]
     NotFound(Diagnosis),
     /// Several places could be meant.
+    #[error("its lines are at several places")]
     Ambiguous {
         /// How they were found.
         strategy: Strategies,
@@ -57,14 +59,19 @@ pub enum HunkError {
         places: Vec<Location>,
     },
     /// Its new lines are there, from this line on (from 1), and the old ones are not.
+    #[error("this hunk is applied already: its new lines are at line {0}, and its old ones are not in the file")]
     Applied(usize),
     /// Its lines are there, from this line on (from 1), but the file goes on after them.
+    #[error("its lines are at line {0}, but the patch says that the file ends with them, and more lines follow")]
     NotAtEnd(usize),
     /// It only adds lines, below this line, which is not there.
+    #[error("it only adds lines, below `{:.80}`, which is not in the file", .0)]
     NoContext(String),
     /// It only adds lines, and nothing says where.
+    #[error("it only adds lines, without a place in the file")]
     NoPlace,
     /// It adds lines after a line, from 1, that the file does not have.
+    #[error("it adds lines after line {at}, and the file has {lines} lines")]
     BeyondEnd {
         /// The line that is missing.
         at: usize,
@@ -72,14 +79,19 @@ pub enum HunkError {
         lines: usize,
     },
     /// Its lines are there but for small things, from this line on (from 1), which is not between the hunks around it.
+    #[error("its lines are at line {0}, though not exactly, and that is not between the places of the hunks around it")]
     OutOfOrder(usize),
     /// Lines that stay were sent without their blank, and are not in the file exactly.
+    #[error("lines that stay were sent without the space in front, and are not in the file exactly")]
     NoBlanks,
     /// It changes the same lines as the hunk of this index.
+    #[error("it changes lines that hunk {} changes as well", .0 + 1)]
     Overlaps(usize),
     /// Too many before it have no place.
+    #[error("not looked for, as many hunks before it have no place")]
     Unsearched,
     /// The search was given up before it.
+    #[error("the time was too short to look for it")]
     Stopped,
 }
 

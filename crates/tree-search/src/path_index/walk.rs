@@ -31,11 +31,9 @@ impl<F: FnMut(SearchEntry<'_>) -> ControlFlow<()>> Visit for F {
 }
 
 /// Where the names of a search came from.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PathSource {
     /// From the path index.
-    #[serde(rename = "list")]
     Index,
     /// From a walk over the disk.
     #[default]
