@@ -7,6 +7,7 @@
 mod client_file;
 mod clients;
 mod entry;
+mod error;
 mod guidance;
 mod hooks;
 mod json_document;
@@ -26,18 +27,19 @@ use std::{
 
 use confined_fs::escape_controls;
 
-use crate::config::{BAD_CONFIGURATION, Environment, SetupRequest, suggestion::quoted};
+use crate::config::{Environment, SetupRequest, suggestion::quoted};
 
 use self::{
     client_file::FileChange,
     clients::{CLIENTS, Client, EntryScope},
     entry::{ServerEntry, entries, is_in},
+    error::{Result, SetupError, refused},
     plan::{SetupPlan, SetupTarget},
     server_list::ServerList,
 };
 use clients::{Folders, System};
 
-use super::{fail, print};
+use super::print;
 
 /// How often a change is computed again because another program has changed the file since it was read.
 const ATTEMPTS: usize = 50;
@@ -49,30 +51,22 @@ pub fn setup(request: &SetupRequest, environment: &Environment) -> ExitCode {
     let Some(name) = &request.client else { return print(&guidance::clients(&folders)) };
     match run(name, request, &folders) {
         Ok(text) => print(&text),
-        // Names and texts in them are from the file, which may be somebody else's.
-        Err(Stopped::Usage(why)) => fail(&format!("rootbound: {}", escape_controls(&why)), BAD_CONFIGURATION),
-        Err(Stopped::NotDone(why)) => fail(&format!("rootbound: {}", escape_controls(&why)), 1),
+        Err(error) => error.report(),
     }
 }
 
-/// Why nothing was done.
-enum Stopped {
-    Usage(String),
-    NotDone(String),
-}
-
-fn run(name: &str, request: &SetupRequest, folders: &Folders<'_>) -> Result<String, Stopped> {
-    let target = target(name, request, folders).map_err(Stopped::Usage)?;
+fn run(name: &str, request: &SetupRequest, folders: &Folders<'_>) -> Result<String> {
+    let target = target(name, request, folders).map_err(SetupError::of_usage)?;
     if let Some(why) = target.by_hand(request.remove).filter(|_| request.write || request.remove) {
-        return Err(Stopped::Usage(why));
+        return Err(SetupError::from(why).of_usage());
     }
     let entries = if request.remove { Ok(Vec::new()) } else { entries(target.client, target.scope, request, folders) };
-    let entries = entries.map_err(Stopped::Usage)?;
+    let entries = entries.map_err(SetupError::of_usage)?;
     if request.replace {
-        own_tools::file(target.client, target.scope, folders).map_err(Stopped::Usage)?;
+        own_tools::file(target.client, target.scope, folders).map_err(SetupError::of_usage)?;
     }
     if request.hooks {
-        hooks::file(target.client, target.scope, folders).map_err(Stopped::Usage)?;
+        hooks::file(target.client, target.scope, folders).map_err(SetupError::of_usage)?;
     }
     if request.remove {
         return remove(&target, request);
@@ -80,17 +74,17 @@ fn run(name: &str, request: &SetupRequest, folders: &Folders<'_>) -> Result<Stri
     if request.write {
         return write(&target, &entries, request);
     }
-    guidance::configuration(&target, &entries, request).map_err(Stopped::NotDone)
+    guidance::configuration(&target, &entries, request)
 }
 
 /// The client and its file.
-fn target<'f>(name: &str, request: &SetupRequest, folders: &'f Folders<'f>) -> Result<SetupTarget<'f>, String> {
+fn target<'f>(name: &str, request: &SetupRequest, folders: &'f Folders<'f>) -> Result<SetupTarget<'f>> {
     let is_it = |client: &&Client| client.id == name || client.id.replace('-', "").starts_with(name);
     let Some(client) = CLIENTS.iter().find(is_it) else {
-        return Err(format!("{name:?} is not a client that setup knows: `rootbound setup` lists them"));
+        return refused(format!("{name:?} is not a client that setup knows: `rootbound setup` lists them"));
     };
     if request.split && !client.splits_tools() {
-        return Err(format!("--split is for deerflow: leave it out for {}", client.id));
+        return refused(format!("--split is for deerflow: leave it out for {}", client.id));
     }
     let scope = match request.scope.as_deref() {
         Some(given) => scope(client, given)?,
@@ -106,12 +100,12 @@ fn target_in<'f>(
     scope: EntryScope,
     request: &SetupRequest,
     folders: &'f Folders<'f>,
-) -> Result<SetupTarget<'f>, String> {
+) -> Result<SetupTarget<'f>> {
     let path = match (&request.file, client.file(scope)) {
         (Some(file), _) => file.clone(),
         (None, Some("")) => "".into(),
         (None, Some(place)) => folders.path(place)?,
-        (None, None) => return Err(format!("{} has no file for --scope {}", client.title, scope.name())),
+        (None, None) => return refused(format!("{} has no file for --scope {}", client.title, scope.name())),
     };
     let above = match scope {
         // Claude Code has a list for each project in one file, by the path with slashes.
@@ -130,7 +124,7 @@ fn target_in<'f>(
 }
 
 /// For whom an entry is if nobody says so.
-fn usual_scope(client: &Client, request: &SetupRequest, folders: &Folders<'_>) -> Result<EntryScope, String> {
+fn usual_scope(client: &Client, request: &SetupRequest, folders: &Folders<'_>) -> Result<EntryScope> {
     let project = &folders.environment.directory;
     match (&client.own_tools, client.files[0].0) {
         (Ok(own), _) if request.replace => Ok(own.files[0].0),
@@ -138,7 +132,7 @@ fn usual_scope(client: &Client, request: &SetupRequest, folders: &Folders<'_>) -
         (_, EntryScope::Project) if request.directories.iter().any(|directory| !is_in(project, directory)) => {
             Ok(EntryScope::User)
         }
-        (_, EntryScope::Project) if request.file.is_none() && folders.is_home() => Err(format!(
+        (_, EntryScope::Project) if request.file.is_none() && folders.is_home() => refused(format!(
             "the current directory is the home directory: change to the project, or name the directories to offer, as in \
              `rootbound setup {} ~/code/app --scope user`",
             client.id
@@ -156,13 +150,13 @@ fn recorded_scope(client: &'static Client, request: &SetupRequest, folders: &Fol
     client.files.iter().map(|(scope, _)| *scope).find(is_recorded).unwrap_or(client.files[0].0)
 }
 
-fn scope(client: &Client, given: &str) -> Result<EntryScope, String> {
+fn scope(client: &Client, given: &str) -> Result<EntryScope> {
     let known: Vec<&str> = client.files.iter().map(|(scope, _)| scope.name()).collect();
     let found = client.files.iter().find(|(scope, _)| scope.name() == given).map(|(scope, _)| *scope);
-    found.ok_or_else(|| format!("--scope {given}: {} has only {}", client.title, known.join(", ")))
+    found.ok_or_else(|| format!("--scope {given}: {} has only {}", client.title, known.join(", ")).into())
 }
 
-fn write(target: &SetupTarget<'_>, entries: &[ServerEntry], request: &SetupRequest) -> Result<String, Stopped> {
+fn write(target: &SetupTarget<'_>, entries: &[ServerEntry], request: &SetupRequest) -> Result<String> {
     let (shown, notes) = change(target, request, || target.write(entries, request))?;
     let effect = guidance::effect(target.client).filter(|_| request.replace);
     let after: String = effect.into_iter().chain(notes).map(|note| note + "\n").collect();
@@ -195,7 +189,7 @@ fn undo(target: &SetupTarget<'_>, request: &SetupRequest) -> String {
     words.join(" ")
 }
 
-fn remove(target: &SetupTarget<'_>, request: &SetupRequest) -> Result<String, Stopped> {
+fn remove(target: &SetupTarget<'_>, request: &SetupRequest) -> Result<String> {
     let (shown, notes) = change(target, request, || target.remove(request))?;
     let path = target.path.display().to_string();
     let path = escape_controls(&path);
@@ -215,16 +209,16 @@ fn remove(target: &SetupTarget<'_>, request: &SetupRequest) -> Result<String, St
 fn change(
     target: &SetupTarget<'_>,
     request: &SetupRequest,
-    plan: impl Fn() -> Result<SetupPlan, String>,
-) -> Result<(Option<String>, Vec<String>), Stopped> {
+    plan: impl Fn() -> Result<SetupPlan>,
+) -> Result<(Option<String>, Vec<String>)> {
     let records = target.records();
     for _ in 0..ATTEMPTS {
-        let mut plan = plan().map_err(Stopped::NotDone)?;
+        let mut plan = plan()?;
         if plan.changes.is_empty() {
             return Ok((None, plan.notes));
         }
         // Nobody is asked for what cannot be done.
-        plan.changes.iter().try_for_each(FileChange::check).map_err(Stopped::NotDone)?;
+        plan.changes.iter().try_for_each(FileChange::check)?;
         let diff: Vec<String> = plan.changes.iter().map(FileChange::diff).collect();
         let diff = diff.join("\n");
         if !request.yes {
@@ -240,7 +234,7 @@ fn change(
         let mut is_done = true;
         for change in &plan.changes {
             // After a file that another program has changed no further one is written: all are computed again.
-            is_done = is_done && change.apply().map_err(Stopped::NotDone)?;
+            is_done = is_done && change.apply()?;
         }
         if is_done {
             if request.remove {
@@ -249,20 +243,19 @@ fn change(
             return Ok((Some(if request.yes { diff } else { String::new() }), plan.notes));
         }
     }
-    Err(Stopped::NotDone(format!(
-        "another program changed the file {ATTEMPTS} times before it could be written: close the client and try again"
-    )))
+    let why = "before it could be written: close the client and try again";
+    refused(format!("another program changed the file {ATTEMPTS} times {why}"))
 }
 
-fn approve(diff: &str) -> Result<(), Stopped> {
+fn approve(diff: &str) -> Result<()> {
     match asked(&format!("{diff}\nMake this change?")) {
         Some(true) => Ok(()),
-        Some(false) => Err(Stopped::NotDone("nothing was changed".to_owned())),
-        None => Err(Stopped::Usage(
+        Some(false) => refused("nothing was changed"),
+        None => Err(SetupError::from(
             "nobody can be asked, as stdin is not a terminal: add --yes to make the change without a question, or leave \
-             --write out to see it"
-                .to_owned(),
-        )),
+             --write out to see it",
+        )
+        .of_usage()),
     }
 }
 

@@ -7,6 +7,8 @@ use change_set::HostFile;
 use confined_fs::escape_controls;
 use text_edit::{DiffExtent, unified_diff};
 
+use super::error::{Result, refused};
+
 /// The file and its text.
 #[derive(Clone, Debug)]
 pub(super) struct ClientFile {
@@ -24,7 +26,7 @@ impl ClientFile {
     ///
     /// # Errors
     /// If it cannot be read, or is not UTF-8.
-    pub(super) fn read(path: &Path) -> Result<Self, String> {
+    pub(super) fn read(path: &Path) -> Result<Self> {
         let shown = path.display();
         let failed = |error| format!("{shown} cannot be used: {error}; name another file with --file");
         let file = HostFile::find(path).map_err(failed)?;
@@ -88,16 +90,16 @@ impl FileChange {
     ///
     /// # Errors
     /// Why not, and what to do.
-    pub(super) fn check(&self) -> Result<(), String> {
+    pub(super) fn check(&self) -> Result<()> {
         let Some(flaw) = self.client.file.kept_as_it_is().filter(|_| self.client.before.is_some()) else {
             return Ok(());
         };
         let path = self.client.path.display();
-        Err(format!("{path} {flaw}, and nothing was changed; or name another file with --file"))
+        refused(format!("{path} {flaw}, and nothing was changed; or name another file with --file"))
     }
 
     /// Makes the change; false if another program has changed the file since it was read.
-    pub(super) fn apply(&self) -> Result<bool, String> {
+    pub(super) fn apply(&self) -> Result<bool> {
         let done = match (&self.client.before, &self.after) {
             (before, Some(after)) => self.client.file.replace(before.as_deref(), after),
             (Some(before), None) => self.client.file.remove(before, self.folders),
@@ -105,7 +107,7 @@ impl FileChange {
         };
         done.map_err(|error| {
             let path = self.client.path.display();
-            format!("{path} cannot be written: {error}; check its rights, or name another file with --file")
+            format!("{path} cannot be written: {error}; check its rights, or name another file with --file").into()
         })
     }
 }

@@ -8,6 +8,8 @@ use change_set::host_path_exists;
 
 use crate::config::Environment;
 
+use super::error::{Result, refused};
+
 /// A client that `rootbound setup` knows.
 #[derive(Debug)]
 pub(super) struct Client {
@@ -463,7 +465,7 @@ impl Folders<'_> {
     ///
     /// # Errors
     /// If the folder cannot be determined.
-    pub(super) fn path(&self, place: &str) -> Result<PathBuf, String> {
+    pub(super) fn path(&self, place: &str) -> Result<PathBuf> {
         let mut found = Vec::new();
         for alternative in place.split('|') {
             let (folder, below) = alternative.split_once('/').unwrap_or((alternative, ""));
@@ -499,7 +501,7 @@ impl Folders<'_> {
         host_path_exists(&path) || path.parent().filter(own_folder).is_some_and(host_path_exists)
     }
 
-    fn base(&self, folder: &str) -> Result<PathBuf, String> {
+    fn base(&self, folder: &str) -> Result<PathBuf> {
         let home = |below: &[&str]| {
             let home = self.environment.home.as_ref();
             let home = home.ok_or("the home directory cannot be determined: set HOME to an absolute path")?;
@@ -507,10 +509,10 @@ impl Folders<'_> {
         };
         match (folder, self.system) {
             (".", _) if self.environment.directory.as_os_str().is_empty() => {
-                Err("the current directory cannot be determined: change to the project".to_owned())
+                refused("the current directory cannot be determined: change to the project")
             }
             (".", _) => Ok(self.environment.directory.clone()),
-            ("", _) => Err("the file of this client is not known".to_owned()),
+            ("", _) => refused("the file of this client is not known"),
             (CONFIG | DOT_CONFIG, System::Windows) => {
                 self.variable("APPDATA").map_or_else(|| home(&["AppData", "Roaming"]), Ok)
             }

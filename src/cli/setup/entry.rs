@@ -11,7 +11,10 @@ use serde_json::{Map, Value};
 
 use crate::config::{Environment, SetupRequest, command};
 
-use super::clients::{Client, EntryScope, Folders, OpenProject, System};
+use super::{
+    clients::{Client, EntryScope, Folders, OpenProject, System},
+    error::{Result, refused},
+};
 
 /// The name of an entry unless another is given.
 pub(super) const NAME: &str = "files";
@@ -140,7 +143,7 @@ pub(super) fn entries(
     scope: EntryScope,
     request: &SetupRequest,
     folders: &Folders<'_>,
-) -> Result<Vec<ServerEntry>, String> {
+) -> Result<Vec<ServerEntry>> {
     check_options(&request.options)?;
     let words = start_words(scope, folders)?;
     let directories = directories(client, scope, request, folders)?;
@@ -168,7 +171,7 @@ fn members(text: &str) -> Map<String, Value> {
 }
 
 /// The program and what comes before its own arguments. A file that is shared has no path of this machine.
-fn start_words(scope: EntryScope, folders: &Folders<'_>) -> Result<Vec<String>, String> {
+fn start_words(scope: EntryScope, folders: &Folders<'_>) -> Result<Vec<String>> {
     let launcher = launcher(folders.environment);
     if scope == EntryScope::Project {
         return Ok(launcher.iter().map(|&word| word.to_owned()).collect());
@@ -187,13 +190,13 @@ fn directories(
     scope: EntryScope,
     request: &SetupRequest,
     folders: &Folders<'_>,
-) -> Result<Vec<String>, String> {
+) -> Result<Vec<String>> {
     for directory in &request.directories {
         let Some(real) = host_directory(directory) else {
-            return Err(format!("there is no directory {}: check the path", directory.display()));
+            return refused(format!("there is no directory {}: check the path", directory.display()));
         };
         if real.parent().is_none() {
-            return Err(format!(
+            return refused(format!(
                 "{} is the whole file system: name the directories that the model needs",
                 directory.display()
             ));
@@ -216,7 +219,7 @@ fn directories(
         // Without a directory the server takes the current one, but never / or the home directory.
         OpenProject::CurrentDirectory => Ok(Vec::new()),
         OpenProject::Here if !folders.is_home() => Ok(vec![text_of(&folders.environment.directory)?]),
-        OpenProject::Here | OpenProject::Unknown => Err(format!(
+        OpenProject::Here | OpenProject::Unknown => refused(format!(
             "{} starts servers outside of any project: name the directories to offer, as in `rootbound setup {} \
              ~/code/app`",
             client.title, client.id
@@ -230,10 +233,10 @@ pub(super) fn is_in(project: &Path, directory: &Path) -> bool {
 }
 
 /// A directory of the project as every machine has it.
-fn below(project: &Path, project_folder: &str, directory: &Path) -> Result<String, String> {
+fn below(project: &Path, project_folder: &str, directory: &Path) -> Result<String> {
     let (project, directory) = (plain(project), plain(directory));
     let Ok(rest) = directory.strip_prefix(&project) else {
-        return Err(format!(
+        return refused(format!(
             "{} is outside of the project {}, and its path is not the same on other machines: use --scope user, or \
              name a directory of the project",
             directory.display(),
@@ -257,35 +260,39 @@ fn plain(path: &Path) -> PathBuf {
     out
 }
 
-fn text_of(path: &Path) -> Result<String, String> {
+fn text_of(path: &Path) -> Result<String> {
     let text = path.to_str().map(str::to_owned);
-    text.ok_or_else(|| format!("{} is not UTF-8, so no configuration file can name it: rename it", path.display()))
+    text.ok_or_else(|| {
+        format!("{} is not UTF-8, so no configuration file can name it: rename it", path.display()).into()
+    })
 }
 
 /// Names that every client accepts: DeerFlow drops tools whose names have other characters.
-fn check_name(name: &str) -> Result<(), String> {
+fn check_name(name: &str) -> Result<()> {
     let fits = |character: char| character.is_ascii_alphanumeric() || matches!(character, '-' | '_');
     if !name.is_empty() && name.len() <= 40 && name.chars().all(fits) {
         return Ok(());
     }
-    Err(format!("--name {name:?} is not a name of an entry: use up to 40 letters, digits, - and _"))
+    refused(format!("--name {name:?} is not a name of an entry: use up to 40 letters, digits, - and _"))
 }
 
 /// Whether the server understands its options.
-fn check_options(options: &[String]) -> Result<(), String> {
+fn check_options(options: &[String]) -> Result<()> {
     let words = std::iter::once("rootbound").chain(options.iter().map(String::as_str));
     match command().try_get_matches_from(words) {
         Ok(matches) => match (matches.subcommand_name(), matches.get_one::<OsString>("dir")) {
-            (Some(name), _) => Err(format!("the subcommand {name} follows --: give only options of the server there")),
+            (Some(name), _) => {
+                refused(format!("the subcommand {name} follows --: give only options of the server there"))
+            }
             (_, Some(directory)) => {
                 let directory = directory.display();
-                Err(format!("the directory {directory} follows --: give directories before it"))
+                refused(format!("the directory {directory} follows --: give directories before it"))
             }
             _ => Ok(()),
         },
         // A subcommand that needs arguments.
         Err(error) if error.kind() == ErrorKind::MissingRequiredArgument => {
-            Err("a subcommand follows --: give only options of the server there".to_owned())
+            refused("a subcommand follows --: give only options of the server there")
         }
         Err(error) => {
             let text = error.to_string();
@@ -295,7 +302,7 @@ fn check_options(options: &[String]) -> Result<(), String> {
                 _ => String::new(),
             };
             let wrong = first.trim_start_matches("error: ");
-            Err(format!("after --: {wrong}; {near}rootbound --help lists the options of the server"))
+            refused(format!("after --: {wrong}; {near}rootbound --help lists the options of the server"))
         }
     }
 }

@@ -9,6 +9,7 @@ use crate::config::SetupRequest;
 use super::{
     clients::{CLIENTS, Client, EntryScope, Folders, Format, ToolList},
     entry::{Launcher, NPX, ServerEntry, UVX, launcher},
+    error::Result,
     hooks, json_document, own_tools,
     plan::SetupTarget,
     records::{Created, ToolsOff},
@@ -33,7 +34,7 @@ pub(super) fn configuration(
     target: &SetupTarget<'_>,
     entries: &[ServerEntry],
     request: &SetupRequest,
-) -> Result<String, String> {
+) -> Result<String> {
     let (client, scope) = (target.client, target.scope);
     let mut snippet = String::new();
     if let Format::Yaml(key) = client.format {
@@ -86,7 +87,7 @@ fn yaml(key: &str, entries: &[ServerEntry]) -> String {
 }
 
 /// DeerFlow's settings page accepts only these two commands.
-fn settings_page(out: &mut String, entries: &[ServerEntry], launcher: Launcher) -> Result<(), String> {
+fn settings_page(out: &mut String, entries: &[ServerEntry], launcher: Launcher) -> Result<()> {
     if [NPX, UVX].contains(&launcher) {
         let _ = writeln!(out, "Its settings page accepts the same JSON.\n");
         return Ok(());

@@ -9,6 +9,7 @@ use crate::config::{SetupRequest, suggestion::quoted_for_unix};
 use super::{
     clients::{Client, EntryScope, Folders, System, place_of},
     entry::{ServerEntry, names_program},
+    error::{Result, refused},
     json_document,
     records::Created,
 };
@@ -23,9 +24,9 @@ const PROMPT_HOOKS: &[&str] = &["hooks", "UserPromptSubmit"];
 ///
 /// # Errors
 /// If the client has no such hook.
-pub(super) fn file(client: &Client, scope: EntryScope, folders: &Folders<'_>) -> Result<PathBuf, String> {
+pub(super) fn file(client: &Client, scope: EntryScope, folders: &Folders<'_>) -> Result<PathBuf> {
     if client.id == "codex" && folders.system == System::Windows {
-        return Err("--hooks of Codex needs a shell of Unix, which it has not on Windows: leave it out".to_owned());
+        return refused("--hooks of Codex needs a shell of Unix, which it has not on Windows: leave it out");
     }
     let place = place_of(client.hooks, scope);
     folders.path(place.ok_or_else(|| format!("--hooks is for claude-code and codex: leave it out for {}", client.id))?)
@@ -41,11 +42,11 @@ pub(super) fn command(
     scope: EntryScope,
     entry: &ServerEntry,
     request: &SetupRequest,
-) -> Result<String, String> {
+) -> Result<String> {
     let words = entry.argv();
     if !names_program(&words[0]) {
         let why = "--hooks is for an installed program: npx and uvx may start one that an agent wrote into the project";
-        return Err(format!("{why}; install rootbound, and run its own `setup {}`", client.id));
+        return refused(format!("{why}; install rootbound, and run its own `setup {}`", client.id));
     }
     let project = if client.id == "codex" { "." } else { r#""${CLAUDE_PROJECT_DIR:-.}""# };
     let is_named = scope == EntryScope::Project || !request.directories.is_empty();
@@ -64,7 +65,7 @@ fn hook(command: &str) -> Value {
 }
 
 /// Adds the hook with this command to `text`, in place of the `earlier` one, and what was made for it to `made`.
-pub(super) fn on(text: &str, command: &str, earlier: &str, made: &mut Created) -> Result<String, String> {
+pub(super) fn on(text: &str, command: &str, earlier: &str, made: &mut Created) -> Result<String> {
     let there = json_document::value_at(text, PROMPT_HOOKS)?;
     if there.as_ref().and_then(Value::as_array).is_some_and(|all| all.contains(&hook(command))) {
         return Ok(text.to_owned());
@@ -76,6 +77,6 @@ pub(super) fn on(text: &str, command: &str, earlier: &str, made: &mut Created) -
 
 /// Takes the hook with this command out of `text`, and up to `made` containers that hold nothing else. One that a person
 /// has changed, or added another to, stays.
-pub(super) fn off(text: &str, command: &str, made: usize) -> Result<String, String> {
+pub(super) fn off(text: &str, command: &str, made: usize) -> Result<String> {
     json_document::remove(text, PROMPT_HOOKS, Some(&hook(command)), made)
 }

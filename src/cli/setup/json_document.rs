@@ -12,8 +12,10 @@ use jsonc_parser::{
 };
 use serde_json::{Value, json};
 
+use super::error::{Result, SetupError};
+
 /// The value at the end of a path.
-pub(super) fn value_at(text: &str, path: &[&str]) -> Result<Option<Value>, String> {
+pub(super) fn value_at(text: &str, path: &[&str]) -> Result<Option<Value>> {
     let root = parse(text)?;
     let found = members(root.as_ref(), path);
     let node = found.last().map_or(root.as_ref(), |member| Some(&member.value));
@@ -22,7 +24,7 @@ pub(super) fn value_at(text: &str, path: &[&str]) -> Result<Option<Value>, Strin
 
 /// Gives the member at the end of a path this value, or adds it as the last one. Returns how many objects had to be made
 /// for it, the document's own among them.
-pub(super) fn set(text: &str, path: &[&str], value: &Value) -> Result<(String, usize), String> {
+pub(super) fn set(text: &str, path: &[&str], value: &Value) -> Result<(String, usize)> {
     let root = parse(text)?;
     let found = members(root.as_ref(), path);
     let Some((key, below)) = path[found.len()..].split_first() else {
@@ -51,7 +53,7 @@ pub(super) fn set(text: &str, path: &[&str], value: &Value) -> Result<(String, u
 }
 
 /// Adds elements to the array at the end of a path. Returns how many containers had to be made for them.
-pub(super) fn add(text: &str, path: &[&str], elements: &[Value]) -> Result<(String, usize), String> {
+pub(super) fn add(text: &str, path: &[&str], elements: &[Value]) -> Result<(String, usize)> {
     let root = parse(text)?;
     let found = members(root.as_ref(), path);
     let (Some(root), Some(member), true) = (&root, found.last(), found.len() == path.len()) else {
@@ -65,7 +67,7 @@ pub(super) fn add(text: &str, path: &[&str], elements: &[Value]) -> Result<(Stri
 
 /// Takes the member at the end of a path out, or only `element` of the array there; and up to `made` containers
 /// above it that hold nothing else.
-pub(super) fn remove(text: &str, path: &[&str], element: Option<&Value>, mut made: usize) -> Result<String, String> {
+pub(super) fn remove(text: &str, path: &[&str], element: Option<&Value>, mut made: usize) -> Result<String> {
     let root = parse(text)?;
     let found = members(root.as_ref(), path);
     let (Some(root), true) = (&root, found.len() == path.len()) else { return Ok(text.to_owned()) };
@@ -273,10 +275,10 @@ fn members<'n, 't>(root: Option<&'n Node<'t>>, path: &[&str]) -> Vec<&'n ObjectP
     path.iter().map_while(&mut next).collect()
 }
 
-fn wrong_kind(text: &str, root: &Node<'_>, found: &[&ObjectProp<'_>], path: &[&str], wanted: &str) -> String {
+fn wrong_kind(text: &str, root: &Node<'_>, found: &[&ObjectProp<'_>], path: &[&str], wanted: &str) -> SetupError {
     let name = found.len().checked_sub(1).map_or("the document".to_owned(), |last| format!("\"{}\"", path[last]));
     let place = found.last().map_or(root, |member| &member.value).range().start;
-    format!("line {}: {name} is not {wanted}", 1 + text[..place].matches('\n').count())
+    format!("line {}: {name} is not {wanted}", 1 + text[..place].matches('\n').count()).into()
 }
 
 fn places(range: jsonc_parser::common::Range) -> Range<usize> {
@@ -296,7 +298,7 @@ const OPTIONS: ParseOptions = ParseOptions {
     allow_extended_string_escapes: false,
 };
 
-fn parse(text: &str) -> Result<Option<Node<'_>>, String> {
+fn parse(text: &str) -> Result<Option<Node<'_>>> {
     let parsed = parse_to_ast(text, &CollectOptions::default(), &OPTIONS).map_err(|error| failed(&error))?;
     Ok(parsed.value)
 }
@@ -341,11 +343,14 @@ mod tests {
     #[test]
     fn what_is_in_the_way_is_named_with_its_line() {
         let why = |path: &[&str]| set("\n{\"a\": [1,\n2], // c\n \"b\": 5}", path, &Value::Null).expect_err("refused");
-        assert_eq!(why(&["b", "c"]), "line 4: \"b\" is not an object");
-        assert_eq!(add("{\n\"b\": {}}", &["b"], &["c".into()]).expect_err("refused"), "line 2: \"b\" is not an array");
+        assert_eq!(why(&["b", "c"]), "line 4: \"b\" is not an object".into());
+        assert_eq!(
+            add("{\n\"b\": {}}", &["b"], &["c".into()]).expect_err("refused"),
+            "line 2: \"b\" is not an array".into()
+        );
         assert_eq!(
             set("// a\n[]", &["b"], &Value::Null).expect_err("refused"),
-            "line 2: the document is not an object"
+            "line 2: the document is not an object".into()
         );
     }
 }

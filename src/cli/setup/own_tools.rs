@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::{
     clients::{Client, EntryScope, Folders, OwnTools, ToolList, place_of},
+    error::{Result, SetupError},
     json_document,
     records::{Created, ToolsOff},
 };
@@ -14,8 +15,9 @@ use super::{
 ///
 /// # Errors
 /// If no file does, what a person can do instead.
-pub(super) fn file(client: &Client, scope: EntryScope, folders: &Folders<'_>) -> Result<PathBuf, String> {
-    let refused = |why: &str| format!("--replace cannot turn off the file tools of {}{why}", client.title);
+pub(super) fn file(client: &Client, scope: EntryScope, folders: &Folders<'_>) -> Result<PathBuf> {
+    let refused =
+        |why: &str| SetupError::from(format!("--replace cannot turn off the file tools of {}{why}", client.title));
     let own = client.own_tools.as_ref().map_err(|how| refused(&format!(": {how}")))?;
     match (place_of(own.files, scope), own.list) {
         (Some(place), _) => folders.path(place),
@@ -25,7 +27,7 @@ pub(super) fn file(client: &Client, scope: EntryScope, folders: &Folders<'_>) ->
 }
 
 /// Turns them off in `text`; what `earlier` says was turned off before counts, too.
-pub(super) fn off(own: &OwnTools, text: &str, file: Created, earlier: &ToolsOff) -> Result<(String, ToolsOff), String> {
+pub(super) fn off(own: &OwnTools, text: &str, file: Created, earlier: &ToolsOff) -> Result<(String, ToolsOff)> {
     match own.list {
         ToolList::Json(path) => {
             let there = texts(text, path)?;
@@ -62,7 +64,7 @@ pub(super) fn off(own: &OwnTools, text: &str, file: Created, earlier: &ToolsOff)
 }
 
 /// Turns on in `text` what was turned off.
-pub(super) fn on(own: &OwnTools, text: &str, turned: &ToolsOff) -> Result<String, String> {
+pub(super) fn on(own: &OwnTools, text: &str, turned: &ToolsOff) -> Result<String> {
     match own.list {
         ToolList::Json(path) => {
             let names = turned.names.iter().filter(|name| own.names.contains(&name.as_str()));
@@ -100,7 +102,7 @@ fn rule(names: &[&str]) -> String {
 }
 
 /// The texts of the list at the end of a path.
-fn texts(text: &str, path: &[&str]) -> Result<Vec<String>, String> {
+fn texts(text: &str, path: &[&str]) -> Result<Vec<String>> {
     let list = json_document::value_at(text, path)?;
     let list = list.iter().filter_map(Value::as_array).flatten();
     Ok(list.filter_map(|one| one.as_str().map(str::to_owned)).collect())
@@ -119,9 +121,10 @@ const EMPTY: &str = "[]  # rootbound off";
 ///
 /// # Errors
 /// If the list is written in another way.
-pub(super) fn items_off(text: &str, key: &str, names: &[&str]) -> Result<(String, Vec<String>), String> {
+pub(super) fn items_off(text: &str, key: &str, names: &[&str]) -> Result<(String, Vec<String>)> {
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
-    let other_form = |line: usize| format!("line {}: {key} is not a list with one item below the other", line + 1);
+    let other_form =
+        |line: usize| SetupError::from(format!("line {}: {key} is not a list with one item below the other", line + 1));
     // Of several lists of one name the last counts, as for DeerFlow.
     let Some(first) = lines.iter().rposition(|line| value_of(line, key).is_some()) else {
         // A mapping in braces has no line for the key.
@@ -251,7 +254,7 @@ mod tests {
 
     #[test]
     fn list_on_one_line_is_refused_with_its_line() {
-        assert!(items_off("a: 1\ntools: [x]\n", "tools", NAMES).is_err_and(|why| why.starts_with("line 2: ")));
+        assert!(items_off("a: 1\ntools: [x]\n", "tools", NAMES).is_err_and(|why| why.message.starts_with("line 2: ")));
         assert_eq!(items_off("a: 1\n", "tools", NAMES), Ok(("a: 1\n".into(), Vec::new())));
         assert_eq!(items_off("tools: [] # none\n", "tools", NAMES), Ok(("tools: [] # none\n".into(), Vec::new())));
     }
@@ -284,7 +287,7 @@ mod tests {
             "name:\n      ls",
         ] {
             let text = format!("tools:\n  - name: web\n  - {item}\n");
-            assert!(items_off(&text, "tools", NAMES).is_err_and(|why| why.starts_with("line 3: ")), "{text}");
+            assert!(items_off(&text, "tools", NAMES).is_err_and(|why| why.message.starts_with("line 3: ")), "{text}");
         }
         for text in ["tools:\n  [{name: ls}]\n", "{tools: [{name: ls}]}\n"] {
             assert!(items_off(text, "tools", NAMES).is_err(), "{text}");

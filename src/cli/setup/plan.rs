@@ -11,6 +11,7 @@ use super::{
     client_file::{ClientFile, FileChange},
     clients::{Client, EntryScope, Folders, Format},
     entry::{self, ServerEntry, is_ours},
+    error::{Result, SetupError, refused},
     hooks, own_tools,
     records::{Created, Marker, RecordEdit, Records, ToolsOff},
     server_list::ServerList,
@@ -56,9 +57,9 @@ impl SetupTarget<'_> {
     }
 
     /// The change that adds the entries, or brings them up to date.
-    pub(super) fn write(&self, entries: &[ServerEntry], request: &SetupRequest) -> Result<SetupPlan, String> {
+    pub(super) fn write(&self, entries: &[ServerEntry], request: &SetupRequest) -> Result<SetupPlan> {
         let document = self.read(&self.path)?;
-        let failed_here = |why: String| failed(&document, &why);
+        let failed_here = |why: SetupError| failed(&document, &why);
         let records = self.records();
         let earlier = records.of(&entries[0].name).unwrap_or_default();
         let (mut others, mut tools, mut hooks, mut hook) = (Vec::new(), earlier.tools, earlier.hooks, earlier.hook);
@@ -117,13 +118,13 @@ impl SetupTarget<'_> {
     }
 
     /// Another file of the client: with its new text if it is one of `changed`.
-    fn other(&self, changed: &mut Vec<ClientFile>, path: &Path) -> Result<ClientFile, String> {
+    fn other(&self, changed: &mut Vec<ClientFile>, path: &Path) -> Result<ClientFile> {
         let known = changed.iter().position(|file| file.path == path);
         known.map_or_else(|| self.read(path), |index| Ok(changed.swap_remove(index)))
     }
 
     /// The files and containers that were made for another entry of ours. Whichever of them is removed last undoes it.
-    fn made_for_others(&self, text: &str, records: &Records) -> Result<Option<Created>, String> {
+    fn made_for_others(&self, text: &str, records: &Records) -> Result<Option<Created>> {
         let ours = self.list.ours(text)?;
         let mut made = records.all().into_iter().filter(|(name, _)| ours.contains(name)).map(|(_, marker)| marker.made);
         Ok(made.find(|made| *made != Created::default()))
@@ -131,10 +132,10 @@ impl SetupTarget<'_> {
 
     /// The change that takes the entries out and turns the client's own tools on, or what of it is asked for alone. Empty if
     /// there is no entry.
-    pub(super) fn remove(&self, request: &SetupRequest) -> Result<SetupPlan, String> {
+    pub(super) fn remove(&self, request: &SetupRequest) -> Result<SetupPlan> {
         let document = self.read(&self.path)?;
         let records = self.records();
-        let failed_here = |why: String| failed(&document, &why);
+        let failed_here = |why: SetupError| failed(&document, &why);
         let (mut plan, mut text, mut made) = (SetupPlan::default(), document.text.clone(), Vec::new());
         // Containers that were made for an entry may be kept by a later one, and go with that.
         let mut containers = 0;
@@ -205,21 +206,16 @@ impl SetupTarget<'_> {
     }
 
     /// The file that turns the client's own tools off, which is not that of the entry.
-    fn tools_path(&self) -> Result<PathBuf, String> {
+    fn tools_path(&self) -> Result<PathBuf> {
         let path = own_tools::file(self.client, self.scope, self.folders)?;
         if path == self.path {
-            return Err(format!("{} lists the client's own tools: name another file with --file", path.display()));
+            return refused(format!("{} lists the client's own tools: name another file with --file", path.display()));
         }
         Ok(path)
     }
 
     /// The entries of ours that are meant: those of the name asked for, or of the usual name, or the only one.
-    fn names_to_remove(
-        &self,
-        document: &ClientFile,
-        records: &Records,
-        request: &SetupRequest,
-    ) -> Result<Vec<String>, String> {
+    fn names_to_remove(&self, document: &ClientFile, records: &Records, request: &SetupRequest) -> Result<Vec<String>> {
         let ours = self.list.ours(&document.text).map_err(|why| failed(document, &why))?;
         let name = request.name.as_deref().unwrap_or(entry::NAME);
         // Only the client that has it with `--split` has a second entry.
@@ -234,7 +230,7 @@ impl SetupTarget<'_> {
             _ if !found.is_empty() => return Ok(found),
             [one] if request.name.is_none() => return Ok(vec![one.clone()]),
             [_, ..] if request.name.is_none() => {
-                return Err(format!(
+                return refused(format!(
                     "{} has several entries of rootbound: name one with --name ({})",
                     document.path.display(),
                     ours.join(", ")
@@ -243,7 +239,7 @@ impl SetupTarget<'_> {
             _ => {}
         }
         if self.list.existing(&document.text, name).map_err(|why| failed(document, &why))?.is_some() {
-            return Err(format!(
+            return refused(format!(
                 "the entry {name} in {} starts another program: remove it by hand if you do not need it",
                 document.path.display()
             ));
@@ -252,7 +248,7 @@ impl SetupTarget<'_> {
     }
 
     /// Why an entry of somebody else stays, with a name that is free.
-    fn foreign(&self, document: &ClientFile, name: &str) -> String {
+    fn foreign(&self, document: &ClientFile, name: &str) -> SetupError {
         let is_free = |name: &String| self.list.existing(&document.text, name).is_ok_and(|found| found.is_none());
         let mut free =
             (1..100).map(|number| if number == 1 { "rootbound".to_owned() } else { format!("rootbound{number}") });
@@ -263,14 +259,15 @@ impl SetupTarget<'_> {
             document.path.display(),
             free.unwrap_or_default()
         )
+        .into()
     }
 
     /// Reads a file; one of a project must be in the project, wherever its links lead.
-    fn read(&self, path: &Path) -> Result<ClientFile, String> {
+    fn read(&self, path: &Path) -> Result<ClientFile> {
         let document = ClientFile::read(path)?;
         let project = &self.folders.environment.directory;
         if path.starts_with(project) && self.scope != EntryScope::User && !document.file.is_below(project) {
-            return Err(format!(
+            return refused(format!(
                 "{} is a link that leads out of the project: remove the link, or name its target with --file",
                 path.display()
             ));
@@ -283,6 +280,6 @@ fn made_for(document: &ClientFile) -> Created {
     Created { file: document.before.is_none(), folders: document.file.missing_folders(), ..Created::default() }
 }
 
-fn failed(document: &ClientFile, why: &str) -> String {
-    format!("{}: {why}; nothing was changed: repair that line first", document.path.display())
+fn failed(document: &ClientFile, why: &SetupError) -> SetupError {
+    format!("{}: {why}; nothing was changed: repair that line first", document.path.display()).into()
 }

@@ -9,7 +9,10 @@ use serde_json::{Value, json};
 
 use change_set::StateDir;
 
-use super::client_file::ClientFile;
+use super::{
+    client_file::ClientFile,
+    error::{Result, refused},
+};
 
 /// How often another run of the same command may be faster.
 const ATTEMPTS: usize = 200;
@@ -82,7 +85,7 @@ impl Records {
     ///
     /// # Errors
     /// Why it cannot be written.
-    pub(super) fn save(&self, edits: &[RecordEdit]) -> Result<(), String> {
+    pub(super) fn save(&self, edits: &[RecordEdit]) -> Result<()> {
         let file = self.file().ok_or("there is no state folder")?;
         for _ in 0..ATTEMPTS {
             let read = ClientFile::read(&file)?;
@@ -108,7 +111,7 @@ impl Records {
                 return Ok(());
             }
         }
-        Err(format!("another program changed {} {ATTEMPTS} times", file.display()))
+        refused(format!("another program changed {} {ATTEMPTS} times", file.display()))
     }
 
     fn file(&self) -> Option<PathBuf> {

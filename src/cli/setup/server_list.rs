@@ -12,6 +12,7 @@ use toml::{
 use super::{
     clients::Format,
     entry::{ServerEntry, is_ours},
+    error::{Result, SetupError},
     json_document,
 };
 
@@ -39,25 +40,25 @@ impl ServerList {
     }
 
     /// The entry of that name, whoever put it there.
-    pub(super) fn existing(&self, text: &str, name: &str) -> Result<Option<Value>, String> {
+    pub(super) fn existing(&self, text: &str, name: &str) -> Result<Option<Value>> {
         self.value_at(text, &[name])
     }
 
     /// The names of the entries that start this program.
-    pub(super) fn ours(&self, text: &str) -> Result<Vec<String>, String> {
+    pub(super) fn ours(&self, text: &str) -> Result<Vec<String>> {
         let servers = self.value_at(text, &[])?;
         let servers = servers.iter().filter_map(Value::as_object).flatten();
         Ok(servers.filter(|(_, entry)| is_ours(entry)).map(|(name, _)| name.clone()).collect())
     }
 
     /// Adds an entry; returns how many containers were made for it.
-    pub(super) fn add(&self, text: &str, entry: &ServerEntry) -> Result<(String, usize), String> {
+    pub(super) fn add(&self, text: &str, entry: &ServerEntry) -> Result<(String, usize)> {
         self.set(text, &[&entry.name], &Value::Object(entry.value.clone()))
     }
 
     /// Gives an entry of ours the command and arguments of `entry`, and what else it lacks; what a person added to it or
     /// changed in it stays.
-    pub(super) fn update(&self, text: &str, entry: &ServerEntry) -> Result<String, String> {
+    pub(super) fn update(&self, text: &str, entry: &ServerEntry) -> Result<String> {
         let mut text = text.to_owned();
         let found = self.existing(&text, &entry.name)?.unwrap_or_default();
         for (key, value) in &entry.value {
@@ -70,7 +71,7 @@ impl ServerList {
     }
 
     /// Takes the entries of ours of one name out, and up to `made` containers above that hold nothing else.
-    pub(super) fn remove(&self, text: &str, name: &str, made: usize) -> Result<String, String> {
+    pub(super) fn remove(&self, text: &str, name: &str, made: usize) -> Result<String> {
         let mut text = text.to_owned();
         // A JSON file may have one name several times.
         while self.existing(&text, name)?.is_some_and(|found| is_ours(&found)) {
@@ -83,12 +84,12 @@ impl ServerList {
         Ok(text)
     }
 
-    fn value_at(&self, text: &str, rest: &[&str]) -> Result<Option<Value>, String> {
+    fn value_at(&self, text: &str, rest: &[&str]) -> Result<Option<Value>> {
         let path = self.path(rest);
         if self.is_toml { Ok(at(&toml_value(text)?, &path).cloned()) } else { json_document::value_at(text, &path) }
     }
 
-    fn set(&self, text: &str, rest: &[&str], value: &Value) -> Result<(String, usize), String> {
+    fn set(&self, text: &str, rest: &[&str], value: &Value) -> Result<(String, usize)> {
         let path = self.path(rest);
         if self.is_toml { set_in_toml(text, &path, value) } else { json_document::set(text, &path, value) }
     }
@@ -99,7 +100,7 @@ impl ServerList {
 }
 
 /// The value of the document.
-fn toml_value(text: &str) -> Result<Value, String> {
+fn toml_value(text: &str) -> Result<Value> {
     toml::from_str(text).map_err(|error| failed(text, &error))
 }
 
@@ -109,7 +110,7 @@ fn at<'v>(value: &'v Value, path: &[&str]) -> Option<&'v Value> {
 
 /// Gives the value at the end of a path this value: replaces it, adds it below the heading of its table, or adds a table
 /// at the end. No container has to be made for that.
-fn set_in_toml(text: &str, path: &[&str], new: &Value) -> Result<(String, usize), String> {
+fn set_in_toml(text: &str, path: &[&str], new: &Value) -> Result<(String, usize)> {
     let document = parse(text)?;
     let end = if text.find('\n').is_some_and(|at| text[..at].ends_with('\r')) { "\r\n" } else { "\n" };
     let written =
@@ -133,7 +134,7 @@ fn set_in_toml(text: &str, path: &[&str], new: &Value) -> Result<(String, usize)
 }
 
 /// Takes a table out, with the empty line before it.
-fn remove_from_toml(text: &str, path: &[&str]) -> Result<String, String> {
+fn remove_from_toml(text: &str, path: &[&str]) -> Result<String> {
     let document = parse(text)?;
     let Some(table) = find(&document, path) else { return Ok(text.to_owned()) };
     let mut places = Vec::new();
@@ -189,16 +190,16 @@ fn lines_of(text: &str, place: Range<usize>) -> Range<usize> {
     start..text[place.end..].find('\n').map_or(text.len(), |at| place.end + at + 1)
 }
 
-fn no_heading(text: &str, path: &[&str]) -> String {
+fn no_heading(text: &str, path: &[&str]) -> SetupError {
     let line = text.lines().position(|line| line.trim_start().starts_with(path[0])).map_or(1, |index| index + 1);
-    format!("line {line}: {} is not written as tables with headings such as [{}.{}]", path[0], path[0], path[1])
+    format!("line {line}: {} is not written as tables with headings such as [{}.{}]", path[0], path[0], path[1]).into()
 }
 
-fn parse(text: &str) -> Result<DeTable<'_>, String> {
+fn parse(text: &str) -> Result<DeTable<'_>> {
     DeTable::parse(text).map(Spanned::into_inner).map_err(|error| failed(text, &error))
 }
 
-fn failed(text: &str, error: &Error) -> String {
+fn failed(text: &str, error: &Error) -> SetupError {
     let line = error.span().map_or(1, |span| text[..span.start.min(text.len())].matches('\n').count() + 1);
-    format!("line {line}: {}", error.message().trim())
+    format!("line {line}: {}", error.message().trim()).into()
 }
