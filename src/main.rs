@@ -13,7 +13,7 @@ use std::{
 };
 
 use change_set::{AppendLog, EventSink, Opened, StateDir, WaitLimit, Workspace};
-use confined_fs::{RootSpec, prepare_process, watch_limit};
+use confined_fs::{OpenError, RootSpec, prepare_process, watch_limit};
 use file_tools::{
     Toolbox,
     audit::Audit,
@@ -165,7 +165,7 @@ fn open(config: &Config) -> Result<OpenedPaths, StartError> {
     let problem = |why| StartError::Problems(vec![why]);
     let mut complaints = Vec::new();
     let state = open_state(config, &mut complaints);
-    let base = open_workspace(config, &config.roots).map_err(StartError::Problems)?;
+    let base = open_workspace(config, &config.roots).map_err(|error| StartError::Problems(error.problems))?;
     for warning in config.warnings.iter().chain(&base.warnings) {
         warn(config, warning);
     }
@@ -193,7 +193,11 @@ fn confine(config: &Config, opened: &OpenedPaths) -> Result<ConfineReport, Start
     let audit = opened.audit.as_ref().map(AppendLog::folder);
     let events = opened.events.as_ref().filter(|sink| sink.needs_folder()).map(EventSink::folder);
     let folders: Vec<&Path> = state.into_iter().chain(audit).chain(events).collect();
-    opened.base.workspace.confine(config.confine, &folders).map_err(|why| StartError::Problems(vec![why]))
+    opened
+        .base
+        .workspace
+        .confine(config.confine, &folders)
+        .map_err(|error| StartError::Problems(vec![error.to_string()]))
 }
 
 /// Assembles the services from what is open.
@@ -307,16 +311,16 @@ fn language_servers(
 }
 
 /// Opens the directories. Only a server starts where none can be used, to say so to its client.
-fn open_workspace(config: &Config, roots: &[RootSpec]) -> Result<Opened, Vec<String>> {
+fn open_workspace(config: &Config, roots: &[RootSpec]) -> Result<Opened, OpenError> {
     let opened = Workspace::open(roots, config.workspace.clone())?;
     let is_useless = config.action != Action::Serve && opened.workspace.unusable().is_some();
-    if is_useless { Err(opened.warnings) } else { Ok(opened) }
+    if is_useless { Err(OpenError { problems: opened.warnings }) } else { Ok(opened) }
 }
 
 /// The directories of a role, open.
 fn role_workspace(config: &Config, role: &Role) -> Result<Workspace, StartError> {
-    open_workspace(config, &role.roots).map(|opened| opened.workspace).map_err(|why| {
-        StartError::Problems(why.into_iter().map(|why| format!("the role {:?}: {why}", role.name)).collect())
+    open_workspace(config, &role.roots).map(|opened| opened.workspace).map_err(|error| {
+        StartError::Problems(error.problems.into_iter().map(|why| format!("the role {:?}: {why}", role.name)).collect())
     })
 }
 

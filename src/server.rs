@@ -27,6 +27,6 @@ mod waiting;
 pub use confirm::{Confirm, ConfirmThrough};
 pub use connection::{KeptIndexes, Server, run_stdio};
 pub use event_log::EventLog;
-pub use in_process::{Block, CallOutcome, InProcessClient, call_once, finish_indexes, list_once};
+pub use in_process::{Block, CallOutcome, InProcessClient, RequestError, call_once, finish_indexes, list_once};
 pub use roles::RoleParts;
 pub use services::{ServerOptions, Services};

@@ -33,8 +33,8 @@ impl Tool {
             policy: PolicyRules::default(),
             optional: false,
         };
-        let opened = Workspace::open(&[root], confined_fs::WorkspaceOptions::default())
-            .map_err(|problems| problems.join("; "))?;
+        let opened =
+            Workspace::open(&[root], confined_fs::WorkspaceOptions::default()).map_err(|error| error.to_string())?;
         let server = Server::new(Services {
             workspace: Arc::new(opened.workspace),
             session: Arc::new(Session::new(None)),
@@ -44,7 +44,7 @@ impl Tool {
             language_servers: None,
             options: ServerOptions::default(),
         });
-        Ok(Self { client: InProcessClient::open(server)?, folder, files: 0 })
+        Ok(Self { client: InProcessClient::open(server).map_err(|error| error.to_string())?, folder, files: 0 })
     }
 
     fn name(&self) -> String {
@@ -69,8 +69,10 @@ impl Tool {
     /// Makes an edit that is refused: the error as a model reads it, its kind in brackets before it.
     pub(crate) fn refused(&mut self, case: &Case) -> Result<String, String> {
         self.put(case)?;
-        let outcome =
-            self.client.call("edit", case.arguments(&self.name()).as_object().cloned().unwrap_or_default())?;
+        let outcome = self
+            .client
+            .call("edit", case.arguments(&self.name()).as_object().cloned().unwrap_or_default())
+            .map_err(|error| error.to_string())?;
         let kind = outcome.meta.get("rootbound/error").and_then(Value::as_str).unwrap_or("none");
         Ok(format!("[{kind}]\n{}", outcome.text()))
     }
@@ -101,7 +103,7 @@ impl Tool {
     /// The kind of error, if it was one.
     fn call(&mut self, tool: &str, arguments: &Value) -> Result<Option<String>, String> {
         let arguments = arguments.as_object().cloned().unwrap_or_default();
-        let outcome = self.client.call(tool, arguments)?;
+        let outcome = self.client.call(tool, arguments).map_err(|error| error.to_string())?;
         let kind = outcome.meta.get("rootbound/error").and_then(Value::as_str).map(str::to_owned);
         if outcome.is_error && kind.is_none() { Err(outcome.text()) } else { Ok(kind) }
     }

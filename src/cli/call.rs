@@ -28,7 +28,7 @@ pub fn call(server: Server, offered: &Selection, request: &CallRequest) -> ExitC
     let indexes = server.kept_indexes();
     let outcome = match server::call_once(server, tool, arguments) {
         Ok(outcome) => outcome,
-        Err(why) => return fail(&why, 1),
+        Err(error) => return fail(&error.to_string(), 1),
     };
     let text = outcome.text();
     let code = if outcome.is_error { fail(&text, 1) } else { print(&text) };
@@ -89,7 +89,7 @@ fn value(text: &str, kind: Option<&str>) -> Value {
 pub fn tools(server: Server, json: bool) -> ExitCode {
     let list = match server::list_once(server) {
         Ok(list) => list,
-        Err(why) => return fail(&why, 1),
+        Err(error) => return fail(&error.to_string(), 1),
     };
     if json {
         return print(&format!("{list:#}"));

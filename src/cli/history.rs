@@ -176,7 +176,8 @@ fn point<'r>(
 /// Names the state of the roots as it is now.
 fn checkpoint(services: &Services, name: &str) -> Result<String, ToolError> {
     let parsed = name.parse::<CheckpointName>();
-    let name = parsed.map_err(|why| ToolError::invalid(why).hint("choose a short name such as before-agent"))?;
+    let name =
+        parsed.map_err(|why| ToolError::invalid(why.to_string()).hint("choose a short name such as before-agent"))?;
     let history = &services.session.history;
     let failed = |why: &str| ToolError::new(Kind::Internal, format!("the checkpoint {name} was not made: {why}"));
     if !history.on_disk() {

@@ -19,11 +19,13 @@ use super::{Action, Environment, Invocation, RawArgs, commands, file, suggestion
 pub const BAD_CONFIGURATION: u8 = 2;
 
 /// Why the program does not start.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// clap's answer: help, version, or a misspelled command line.
+    #[error(transparent)]
     Usage(clap::Error),
     /// One sentence for each problem, with its next step.
+    #[error("{}", .0.join("; "))]
     Problems(Vec<String>),
 }
 
@@ -74,8 +76,8 @@ impl Invocation {
         }
         environment.options(&mut raw, &mut problems);
         let file = read_file(&mut raw, environment, &mut problems);
-        let config = validate::config(&raw, action, &directories, file.as_deref(), environment, problems);
-        config.map(|config| Self::Start(Box::new(config))).map_err(StartError::Problems)
+        let config = validate::config(&raw, action, &directories, file.as_deref(), environment, problems)?;
+        Ok(Self::Start(Box::new(config)))
     }
 }
 

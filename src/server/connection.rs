@@ -172,7 +172,7 @@ pub fn run_stdio(server: Server) -> u8 {
         return without_files(&error);
     }
     drop(entered);
-    let ended: Result<_, String> = runtime.block_on(async {
+    let ended: io::Result<_> = runtime.block_on(async {
         let (input, output) = rmcp::transport::io::stdio_pipes();
         // Only the debug form says whether they are pipes, which need no threads.
         if !format!("{input:?}").contains("Pipe(") {
@@ -196,7 +196,7 @@ pub fn run_stdio(server: Server) -> u8 {
             1
         }
         Err(error) => {
-            tracing::error!(error, "the server cannot start");
+            tracing::error!(error = error.to_string(), "the server cannot start");
             NOT_STARTED
         }
     }
@@ -209,12 +209,12 @@ fn without_files(error: &io::Error) -> u8 {
 
 /// Makes both threads for the standard streams now, while an error can still be reported: without one, tokio keeps an
 /// answer waiting forever behind the read of the next request, or panics.
-async fn reserve_threads() -> Result<(), String> {
+async fn reserve_threads() -> io::Result<()> {
     const NONE: &str = "the system does not let it start threads for stdin and stdout (ulimit -u, or a container's \
                         limit of processes)";
     // If only one can be had, tokio queues the second job behind the first and says nothing.
     if !can_start_both() {
-        return Err(NONE.to_owned());
+        return Err(io::Error::other(NONE));
     }
     let reserve = || {
         let (second, first) = mpsc::channel();
@@ -227,7 +227,7 @@ async fn reserve_threads() -> Result<(), String> {
         Ok(pair) => pair.await.unwrap_or(false),
         Err(_) => false,
     };
-    if both { Ok(()) } else { Err(NONE.to_owned()) }
+    if both { Ok(()) } else { Err(io::Error::other(NONE)) }
 }
 
 /// Whether the system starts as many threads at the same time as the standard streams need.

@@ -81,6 +81,23 @@ impl CallOutcome {
     }
 }
 
+/// Why a request has no result.
+#[derive(Debug, thiserror::Error)]
+pub enum RequestError {
+    /// The server could not be started, or went away.
+    #[error("the server in this process failed: {0}")]
+    Failed(#[from] io::Error),
+    /// It sent what is not of this kind.
+    #[error("the server sent what is {0}: {1}")]
+    Unreadable(&'static str, #[source] serde_json::Error),
+    /// The error of the protocol that it answered with.
+    #[error("{0}")]
+    Answered(String),
+    /// A signal came first; whether a change in progress was completed.
+    #[error("the call was ended by a signal; a change in progress was {}", if *.0 { "completed" } else { "left incomplete" })]
+    Ended(bool),
+}
+
 /// A connected client; the server ends with it.
 #[derive(Debug)]
 pub struct InProcessClient {
@@ -95,8 +112,8 @@ impl InProcessClient {
     /// Connects to `server` and performs the handshake.
     ///
     /// # Errors
-    /// A sentence, when the server cannot be started or refuses.
-    pub fn open(server: Server) -> Result<Self, String> {
+    /// When the server cannot be started or refuses.
+    pub fn open(server: Server) -> Result<Self, RequestError> {
         let mut client = Self::connect(server)?;
         client.request(
             "initialize",
@@ -113,9 +130,9 @@ impl InProcessClient {
     /// Connects to `server` without a handshake.
     ///
     /// # Errors
-    /// A sentence, when the server cannot be started.
-    pub fn connect(server: Server) -> Result<Self, String> {
-        let runtime = Server::runtime().map_err(|error| broken(&error))?;
+    /// When the server cannot be started.
+    pub fn connect(server: Server) -> Result<Self, RequestError> {
+        let runtime = Server::runtime()?;
         let (near, far) = duplex(PIPE);
         let (server_input, server_output) = split(far);
         let stop = CancellationToken::new();
@@ -128,20 +145,19 @@ impl InProcessClient {
     /// Calls a tool and waits for its result.
     ///
     /// # Errors
-    /// A protocol error as text: an unknown tool, or a server that went away. A tool's own error is
-    /// an outcome.
-    pub fn call(&mut self, tool: &str, arguments: Map<String, Value>) -> Result<CallOutcome, String> {
+    /// A protocol error: an unknown tool, or a server that went away. A tool's own error is an outcome.
+    pub fn call(&mut self, tool: &str, arguments: Map<String, Value>) -> Result<CallOutcome, RequestError> {
         let mut params = json!({ "name": tool });
         params["arguments"] = Value::Object(arguments);
         serde_json::from_value(self.request("tools/call", params)?)
-            .map_err(|error| format!("the server sent what is no result of a call: {error}"))
+            .map_err(|error| RequestError::Unreadable("no result of a call", error))
     }
 
     /// Sends a request and waits for its result.
     ///
     /// # Errors
-    /// The error that the server answered, as text, or that it went away.
-    pub fn request(&mut self, method: &str, params: Value) -> Result<Value, String> {
+    /// The error that the server answered, or that it went away.
+    pub fn request(&mut self, method: &str, params: Value) -> Result<Value, RequestError> {
         self.last_id += 1;
         let id = self.last_id;
         let mut message = json!({ "jsonrpc": "2.0", "id": id, "method": method });
@@ -153,7 +169,8 @@ impl InProcessClient {
                 continue;
             }
             if let Some(error) = message.get("error") {
-                return Err(error["message"].as_str().unwrap_or("an error without a message").to_owned());
+                let message = error["message"].as_str().unwrap_or("an error without a message");
+                return Err(RequestError::Answered(message.to_owned()));
             }
             return Ok(message["result"].take());
         }
@@ -163,23 +180,21 @@ impl InProcessClient {
     ///
     /// # Errors
     /// When the server went away.
-    pub fn send(&mut self, line: &str) -> Result<(), String> {
+    pub fn send(&mut self, line: &str) -> Result<(), RequestError> {
         let line = format!("{line}\n");
-        self.runtime.block_on(self.output.write_all(line.as_bytes())).map_err(|error| broken(&error))
+        Ok(self.runtime.block_on(self.output.write_all(line.as_bytes()))?)
     }
 
     /// The next message of the server, whatever it is.
     ///
     /// # Errors
     /// When the server went away, or sent something that is not JSON.
-    pub fn receive(&mut self) -> Result<Value, String> {
+    pub fn receive(&mut self) -> Result<Value, RequestError> {
         let mut line = String::new();
-        match self.runtime.block_on(self.input.read_line(&mut line)) {
-            Ok(0) => return Err(broken(&io::ErrorKind::UnexpectedEof.into())),
-            Ok(_) => {}
-            Err(error) => return Err(broken(&error)),
+        if self.runtime.block_on(self.input.read_line(&mut line))? == 0 {
+            return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());
         }
-        serde_json::from_str(&line).map_err(|error| format!("the server sent what is not JSON: {error}"))
+        serde_json::from_str(&line).map_err(|error| RequestError::Unreadable("not JSON", error))
     }
 }
 
@@ -192,15 +207,15 @@ impl Drop for InProcessClient {
 /// Runs one tool through the whole server.
 ///
 /// # Errors
-/// A protocol error as text; see [`InProcessClient::call`].
-pub fn call_once(server: Server, tool: &str, arguments: Map<String, Value>) -> Result<CallOutcome, String> {
+/// As [`InProcessClient::call`], or that a signal ended it.
+pub fn call_once(server: Server, tool: &str, arguments: Map<String, Value>) -> Result<CallOutcome, RequestError> {
     log_panics();
     let shared = Arc::clone(&server.dispatcher.shared);
     let mut client = InProcessClient::open(server)?;
     {
         // The socket of the signals needs the reactor.
         let _inside = client.runtime.enter();
-        stop_on_signal(&client.stop).map_err(|error| broken(&error))?;
+        stop_on_signal(&client.stop)?;
     }
     let outcome = client.call(tool, arguments);
     let stopped = client.stop.is_cancelled();
@@ -208,11 +223,7 @@ pub fn call_once(server: Server, tool: &str, arguments: Map<String, Value>) -> R
     drop(client);
     // After a signal: as for a server, a change that has begun is made whole.
     let finished = shared.commits.finish();
-    match (stopped, finished) {
-        (false, _) => outcome,
-        (true, true) => Err("the call was ended by a signal; a change in progress was completed".to_owned()),
-        (true, false) => Err("the call was ended by a signal; a change in progress was left incomplete".to_owned()),
-    }
+    if stopped { Err(RequestError::Ended(finished)) } else { outcome }
 }
 
 /// After the last answer: goes on with what is being read for an index, for about a second, and stores it. Ends at once
@@ -235,11 +246,7 @@ pub fn finish_indexes(indexes: KeptIndexes) {
 /// The tools that a client would be offered: the answer to `tools/list`.
 ///
 /// # Errors
-/// A sentence, when the server cannot be started.
-pub fn list_once(server: Server) -> Result<Value, String> {
+/// When the server cannot be started.
+pub fn list_once(server: Server) -> Result<Value, RequestError> {
     InProcessClient::open(server)?.request("tools/list", json!({}))
-}
-
-fn broken(error: &io::Error) -> String {
-    format!("the server in this process failed: {error}")
 }

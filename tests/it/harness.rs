@@ -226,7 +226,7 @@ impl Harness {
 
     /// Sends a request; `Err` holds the message of a protocol error.
     pub(crate) fn request(&self, method: &str, params: Value) -> Result<Value, String> {
-        self.client.borrow_mut().request(method, params)
+        self.client.borrow_mut().request(method, params).map_err(|error| error.to_string())
     }
 
     /// Calls a tool; `arguments` must be an object.

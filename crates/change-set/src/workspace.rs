@@ -2,7 +2,7 @@
 
 use std::{ops::Deref, sync::Arc};
 
-use confined_fs::{AgentFile, RootSpec, WorkspaceOptions};
+use confined_fs::{AgentFile, OpenError, RootSpec, WorkspaceOptions};
 
 use crate::transaction::Intents;
 use crate::write::{DirectoryLocks, PathLocks, StaleAfter, StaleTemporaries};
@@ -56,7 +56,7 @@ impl Workspace {
     ///
     /// # Errors
     /// Those of that one.
-    pub fn open(specs: &[RootSpec], options: WorkspaceOptions) -> Result<Opened, Vec<String>> {
+    pub fn open(specs: &[RootSpec], options: WorkspaceOptions) -> Result<Opened, OpenError> {
         Self::open_sweeping(specs, options, StaleAfter::default())
     }
 
@@ -68,7 +68,7 @@ impl Workspace {
         specs: &[RootSpec],
         options: WorkspaceOptions,
         stale_after: StaleAfter,
-    ) -> Result<Opened, Vec<String>> {
+    ) -> Result<Opened, OpenError> {
         let confined_fs::Opened { workspace, warnings, agent_files } = confined_fs::Workspace::open(specs, options)?;
         let shared = Shared {
             read: workspace,

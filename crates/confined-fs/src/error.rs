@@ -201,10 +201,6 @@ impl AccessError {
             _ => Limit::of(error).map_or(AccessErrorKind::Io, AccessErrorKind::Limit),
         }
     }
-
-    fn rule(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.source.as_ref().map_or(Ok(()), |rule| write!(f, " ({rule})"))
-    }
 }
 
 /// Says of what path an error of the system is.
@@ -223,19 +219,19 @@ impl fmt::Display for AccessError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         use AccessErrorKind as Kind;
         let path = &self.path;
+        let cause = |before: &str, after: &str| {
+            self.source.as_ref().map_or_else(String::new, |cause| format!("{before}{cause}{after}"))
+        };
         match &self.kind {
             Kind::NotFound => write!(f, "{path} does not exist"),
             Kind::Denied => write!(f, "access denied: {path} leads outside the workspace roots"),
             Kind::Secret => {
-                let rule = self.source.as_ref().map(ToString::to_string).unwrap_or_default();
-                let is_own = rule.strip_prefix("matches ").is_some_and(is_own_rule);
+                let is_own = cause("", "").strip_prefix("matches ").is_some_and(is_own_rule);
                 let what = if is_own { "denied by a rule of this server" } else { "a secret file" };
-                write!(f, "access denied: {path} is {what}")?;
-                self.rule(f)
+                write!(f, "access denied: {path} is {what}{}", cause(" (", ")"))
             }
             Kind::ProtectedWrite => {
-                write!(f, "access denied: {path} is protected from writing")?;
-                self.rule(f)
+                write!(f, "access denied: {path} is protected from writing{}", cause(" (", ")"))
             }
             Kind::ReadOnly => write!(f, "{path} is read-only"),
             Kind::IsDirectory => write!(f, "{path} is a directory, not a file"),
@@ -247,10 +243,7 @@ impl fmt::Display for AccessError {
             Kind::NotStored => write!(f, "the earlier content of {path} is no longer stored"),
             Kind::Permission => write!(f, "the system's permissions forbid access to {path}"),
             Kind::MarkedReadOnly => write!(f, "{path} is marked read-only by a file attribute"),
-            Kind::NotWritable => match &self.source {
-                Some(why) => write!(f, "{path} is read-only: {why}"),
-                None => write!(f, "{path} is read-only"),
-            },
+            Kind::NotWritable => write!(f, "{path} is read-only{}", cause(": ", "")),
             Kind::Mounted => write!(f, "{path} is a mount of its own, or in use by the system, which keeps its name"),
             Kind::InUse => write!(f, "another program has {path} open and keeps others out"),
             Kind::Changed => write!(f, "{path} kept changing during the call"),

@@ -80,8 +80,8 @@ pub use limits::{Limit, prepare_process};
 pub use open::{FileStart, OpenFile, SecretNames, Snapshot};
 pub use path::{LookAlikes, PathSuffix, WorkspacePath, escape_controls, escape_difference, escape_name, path_order};
 pub use path::{has_drive, peeled, split_path, windows_form};
-pub use policy::{AgentFile, PolicyRules, Secrets};
-pub use revision::{Revision, RevisionHasher, RevisionPrefix};
+pub use policy::{AgentFile, PolicyRules, RuleError, Secrets};
+pub use revision::{Revision, RevisionError, RevisionHasher, RevisionPrefix};
 pub use root::{Access, IdentityError, Root, RootGone, RootIdentity, RootSpec};
 pub use walk::{DirectoryListing, NameInTree, RULE_FILES};
 pub use walk::{
@@ -89,7 +89,7 @@ pub use walk::{
     VerifiedListing, VerifiedName, WalkOptions, WalkReport,
 };
 pub use watch::{Changes, DiskWatcher, OnEvent, PathWatch, Unwatchable, WatchedEntry, Watcher, watch_limit};
-pub use workspace::{Opened, Workspace, WorkspaceOptions};
+pub use workspace::{OpenError, Opened, Workspace, WorkspaceOptions};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -31,7 +31,7 @@ use secrets::{PUBLIC, names_format, secrets};
 pub use agent_file::AgentFile;
 pub(super) use agent_file::{ParsedRules, RULE_FILES, RuleFile};
 pub(super) use agent_rules::{AgentRules, compiled as compiled_lines};
-pub use globs::{PolicyRules, Secrets};
+pub use globs::{PolicyRules, RuleError, Secrets};
 pub(super) use run_later::is_place_of_worktrees;
 pub(super) use startup_rules::{ProtectedPaths, StartupRules};
 
@@ -727,7 +727,7 @@ mod tests {
     fn a_pattern_that_cannot_be_compiled_empties_no_list() {
         // It is a glob, and nests more groups than a regex may.
         let deep = format!("{}a,b{}", "{".repeat(300), "}".repeat(300));
-        assert!(PolicyRules::check(&deep).unwrap_err().contains("too deeply nested"));
+        assert!(PolicyRules::check(&deep).unwrap_err().to_string().contains("too deeply nested"));
         let lists = |list: [&str; 4]| list.map(str::to_owned).to_vec();
         let list = || lists(["a*.k", "b*.k", &deep, "c*.k"]);
         let refusing = PolicyRules { deny: list(), protect: list(), hide: list(), ..PolicyRules::default() };

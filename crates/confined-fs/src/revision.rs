@@ -119,16 +119,20 @@ impl fmt::Display for Revision {
     }
 }
 
-impl FromStr for Revision {
-    type Err = String;
+/// A text is no revision, or not the beginning of one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a rev is {MIN_DIGITS} to {DIGITS} hexadecimal digits, as the last line of a read shows")]
+pub struct RevisionError;
 
-    fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || "a revision is 32 hexadecimal digits, as a result's revision shows".to_owned();
+impl FromStr for Revision {
+    type Err = RevisionError;
+
+    fn from_str(text: &str) -> Result<Self, RevisionError> {
         // `from_str_radix` alone would take a sign as well.
         if text.len() != DIGITS || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            return Err(wrong());
+            return Err(RevisionError);
         }
-        let number = u128::from_str_radix(text, 16).map_err(|_| wrong())?;
+        let number = u128::from_str_radix(text, 16).map_err(|_| RevisionError)?;
         Ok(Self(number.to_be_bytes()))
     }
 }
@@ -171,17 +175,15 @@ impl fmt::Display for RevisionPrefix {
 }
 
 impl FromStr for RevisionPrefix {
-    type Err = String;
+    type Err = RevisionError;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, RevisionError> {
         let text = text.trim();
         let digits = text.strip_prefix("rev").map_or(text, str::trim_start);
         if !(MIN_DIGITS..=DIGITS).contains(&digits.len()) || !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            return Err(format!(
-                "a rev is {MIN_DIGITS} to {DIGITS} hexadecimal digits, as the last line of a read shows"
-            ));
+            return Err(RevisionError);
         }
-        let bits = u128::from_str_radix(digits, 16).map_err(|error| error.to_string())?;
+        let bits = u128::from_str_radix(digits, 16).map_err(|_| RevisionError)?;
         Ok(Self { bits, digits: digits.len() })
     }
 }

@@ -4,6 +4,7 @@
 //! and a body:
 //! <https://microsoft.github.io/language-server-protocol/specifications/lsp/3.17/specification/#baseProtocol>.
 
+use std::error::Error;
 use std::io::{self, PipeWriter, Write as _};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -159,7 +160,8 @@ fn write(shared: &Shared, mut input: PipeWriter, messages: &Receiver<Vec<u8>>) {
 }
 
 fn read(shared: &Shared, mut output: ProgramOutput) {
-    let why = read_messages(shared, &mut output).err().unwrap_or_else(|| "it closed its output".to_owned());
+    let ended = read_messages(shared, &mut output);
+    let why = ended.map_or_else(|error| error.to_string(), |()| "it closed its output".to_owned());
     let errors = output.last_errors();
     let last_errors = &errors[errors.char_indices().rev().nth(499).map_or(0, |(at, _)| at)..];
     // Before `end`: a call that sees the end takes the reason from these words.
@@ -171,11 +173,11 @@ fn read(shared: &Shared, mut output: ProgramOutput) {
 }
 
 /// Reads until the server closes its output, or sends what it must not.
-fn read_messages(shared: &Shared, output: &mut ProgramOutput) -> Result<(), String> {
+fn read_messages(shared: &Shared, output: &mut ProgramOutput) -> Result<(), Box<dyn Error>> {
     let (mut frames, mut buffer) = (Vec::new(), vec![0; 64 << 10]);
     let (mut left, mut since) = (BURST, Instant::now());
     loop {
-        let read = output.read(&mut buffer).map_err(|error| error.to_string())?;
+        let read = output.read(&mut buffer)?;
         if read == 0 {
             return Ok(());
         }

@@ -43,7 +43,7 @@ use self_sandbox::BrokeredProgram;
 use serde_json::Value;
 use source_outline::problems::Problem;
 
-pub use servers::LanguageServers;
+pub use servers::{LanguageServers, ProbeError};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -45,6 +45,14 @@ pub struct LanguageServers {
     opened: Mutex<HashSet<WorkspacePath>>,
 }
 
+/// Why a server does not run.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{why}")]
+pub struct ProbeError {
+    /// The end of a sentence about it, for a person: it has paths of the host.
+    pub why: String,
+}
+
 /// One server in one directory.
 #[derive(Debug, Default)]
 struct Slot {
@@ -227,8 +235,8 @@ impl LanguageServers {
     }
 
     /// Starts each server in the first root. Returns how long it took, or why it does not run, for a person.
-    pub fn probe(&self, workspace: &Workspace) -> Vec<Result<Duration, String>> {
-        let probe = |(number, server): (usize, &LanguageServer)| {
+    pub fn probe(&self, workspace: &Workspace) -> Vec<Result<Duration, ProbeError>> {
+        let probe = |(number, server): (usize, &LanguageServer)| -> Result<Duration, String> {
             let directory = workspace.root_path(workspace.roots().iter().next().ok_or("there is no directory")?);
             let started = Instant::now();
             let instance = self.running(&self.place_in(workspace, number, directory))?;
@@ -245,7 +253,7 @@ impl LanguageServers {
                 Err(_) => Err(format!("has not answered within {} s{remedy}", PROBE_TIMEOUT.as_secs())),
             }
         };
-        self.servers.iter().enumerate().map(probe).collect()
+        self.servers.iter().enumerate().map(|one| probe(one).map_err(|why| ProbeError { why })).collect()
     }
 
     /// Where the server for a file runs, if there is one.

@@ -30,27 +30,38 @@ pub struct ConfineReport {
     pub calls_refused: bool,
 }
 
-/// Installs the kernel's sandbox around the process: no files but those of `directories`, with their rights, and of
-/// `folders` (for state and audit); no TCP; none of the system calls that a file server never needs. Call it before any
+/// Why the sandbox cannot be had as it is required.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfineError {
+    /// A part of it is missing.
+    #[error("confinement is required, but {0}")]
+    Incomplete(String),
+    /// The system refuses the rules for files, or one of the folders.
+    #[error("{0}: {1}")]
+    Refused(String, #[source] Box<dyn std::error::Error + Send + Sync>),
+}
+
+/// Installs the kernel's sandbox around the process: no files but those of the `granted` directories, with their rights,
+/// and of its `own` folders (for state and audit); no TCP; none of the system calls that a file server never needs. Call it before any
 /// other thread starts, and once those folders exist.
 ///
 /// # Errors
 /// Why all of it cannot be had, where `how` requires that.
-pub fn confine(directories: &[GrantedDirectory<'_>], how: Confine, folders: &[&Path]) -> Result<ConfineReport, String> {
+pub fn confine(granted: &[GrantedDirectory<'_>], how: Confine, own: &[&Path]) -> Result<ConfineReport, ConfineError> {
     if how == Confine::Off {
         let off = || "off, as configured".to_owned();
         return Ok(ConfineReport { level: off(), enforced: false, calls: off(), calls_refused: false });
     }
-    let report = install(directories, how == Confine::Required, folders)?;
+    let report = install(granted, how == Confine::Required, own)?;
     if how == Confine::Required && !report.calls_refused {
-        return Err(format!("confinement is required, but system calls are {}", report.calls));
+        return Err(ConfineError::Incomplete(format!("system calls are {}", report.calls)));
     }
     Ok(report)
 }
 
 #[cfg(target_os = "linux")]
-fn install(directories: &[GrantedDirectory<'_>], required: bool, folders: &[&Path]) -> Result<ConfineReport, String> {
-    let (level, enforced) = crate::landlock::install(directories, required, folders)?;
+fn install(granted: &[GrantedDirectory<'_>], required: bool, own: &[&Path]) -> Result<ConfineReport, ConfineError> {
+    let (level, enforced) = crate::landlock::install(granted, required, own)?;
     let (calls, calls_refused) = match crate::seccomp::install() {
         Ok(()) => ("programs, sockets, changes by path and the like are refused (seccomp)".to_owned(), true),
         Err(why) => (format!("not filtered: {why}"), false),
@@ -60,7 +71,7 @@ fn install(directories: &[GrantedDirectory<'_>], required: bool, folders: &[&Pat
 
 /// Says that this system has no such sandbox.
 #[cfg(not(target_os = "linux"))]
-fn install(_: &[GrantedDirectory<'_>], required: bool, _: &[&Path]) -> Result<ConfineReport, String> {
+fn install(_: &[GrantedDirectory<'_>], required: bool, _: &[&Path]) -> Result<ConfineReport, ConfineError> {
     let system = match std::env::consts::OS {
         "macos" => "macOS",
         "windows" => "Windows",
@@ -68,10 +79,10 @@ fn install(_: &[GrantedDirectory<'_>], required: bool, _: &[&Path]) -> Result<Co
     };
     let why = format!("{system} does not confine the process");
     if required {
-        return Err(format!(
-            "confinement is required, but there is none: {why}. Remove --confine required, or see what to do on this \
+        return Err(ConfineError::Incomplete(format!(
+            "there is none: {why}. Remove --confine required, or see what to do on this \
              system in SECURITY.md (https://github.com/rootbound/rootbound/blob/main/SECURITY.md)"
-        ));
+        )));
     }
     let level = format!("none: {why}");
     Ok(ConfineReport { calls: level.clone(), level, enforced: false, calls_refused: false })

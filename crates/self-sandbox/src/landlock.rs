@@ -15,7 +15,7 @@
 //! Limits: it knows nothing of `chmod`, `chown`, `setxattr`, `utime`, `stat` and `access`, nor of UDP and local
 //! sockets. `seccomp` refuses most of these. A file that was opened before keeps its rights.
 
-use std::path::Path;
+use std::{error::Error, path::Path};
 
 use landlock::{
     ABI, Access as _, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible as _, LandlockStatus, PathBeneath, PathFd,
@@ -24,7 +24,7 @@ use landlock::{
 };
 
 use crate::command::needs::{ALWAYS, NETWORK, Right};
-use crate::{GrantedDirectory, command::CommandWalls};
+use crate::{ConfineError, GrantedDirectory, command::CommandWalls};
 
 /// Asked for is all of it where confinement is required, else as much of it as the kernel has.
 const WANTED: ABI = ABI::V6;
@@ -35,15 +35,16 @@ pub(super) fn install(
     directories: &[GrantedDirectory<'_>],
     required: bool,
     folders: &[&Path],
-) -> Result<(String, bool), String> {
-    let failed = |error: RulesetError| format!("landlock could not be set up: {error}");
+) -> Result<(String, bool), ConfineError> {
+    let failed = |error: RulesetError| ConfineError::Refused("landlock could not be set up".to_owned(), error.into());
     let mut rules = ruleset(required, false).map_err(failed)?;
     for granted in directories {
         let access = if granted.may_write { reading() | writing() } else { reading() };
         rules = rules.add_rule(PathBeneath::new(granted.dir, access)).map_err(failed)?;
     }
     for path in folders {
-        let folder = PathFd::new(path).map_err(|error| format!("{} cannot be opened: {error}", path.display()))?;
+        let folder = PathFd::new(path)
+            .map_err(|error| ConfineError::Refused(format!("{} cannot be opened", path.display()), error.into()))?;
         rules = rules.add_rule(PathBeneath::new(folder, reading() | writing())).map_err(failed)?;
     }
     let (status, abi) = restrict(rules).map_err(failed)?;
@@ -55,22 +56,22 @@ pub(super) fn install(
         RulesetStatus::NotEnforced => (false, format!("{abi}, not enforced")),
     };
     if required && status != RulesetStatus::FullyEnforced {
-        return Err(format!("confinement is required, but it is {level}"));
+        return Err(ConfineError::Incomplete(format!("it is {level}")));
     }
     Ok((level, enforced))
 }
 
 /// Confines the calling thread and its children to `walls`, what every program needs, and the file `program`.
-pub(super) fn confine_command(walls: &CommandWalls, program: &Path, required: bool) -> Result<(), String> {
+pub(super) fn confine_command(walls: &CommandWalls, program: &Path, required: bool) -> Result<(), Box<dyn Error>> {
     let failed = |error: RulesetError| format!("Landlock could not be set up: {error}");
-    let rules = command_rules(walls, program, required).and_then(restrict).map_err(failed)?;
-    match rules {
+    match command_rules(walls, program, required).and_then(restrict).map_err(failed)? {
         (RulesetStatus::FullyEnforced, _) => Ok(()),
         (RulesetStatus::PartiallyEnforced, abi) => Err(format!(
             "this kernel's Landlock ({}) lacks some of the rules: ABI 6 (Linux 6.12) has all of them, see landlock(7)",
             abi.map_or_else(|| "none".to_owned(), |abi| format!("{abi:?}"))
-        )),
-        (RulesetStatus::NotEnforced, _) => Err("this kernel has no Landlock: files are not confined".to_owned()),
+        )
+        .into()),
+        (RulesetStatus::NotEnforced, _) => Err("this kernel has no Landlock: files are not confined".into()),
     }
 }
 

@@ -51,7 +51,7 @@ pub use broker::{
 #[cfg(all(target_os = "linux", feature = "exec"))]
 pub use command::temporary_directory::{CLEANUP_COMMAND, watch as serve_cleanup};
 pub use command::{CommandFailure, CommandWalls, ConfinedCommand, LET_READ, is_always_readable, runs_as_root};
-pub use confine::{Confine, ConfineReport, confine};
+pub use confine::{Confine, ConfineError, ConfineReport, confine};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
@@ -60,12 +60,14 @@ struct ReadmeExamples;
 /// Stands in for `seccomp` on processors for which there is no list of calls.
 #[cfg(all(target_os = "linux", not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
 mod seccomp {
-    pub(super) fn install() -> Result<(), String> {
-        Err("there is no filter for this processor".to_owned())
+    use std::error::Error;
+
+    pub(super) fn install() -> Result<(), Box<dyn Error>> {
+        Err("there is no filter for this processor".into())
     }
 
-    pub(super) fn install_for_command(_: bool) -> Result<(), String> {
-        Err("system calls are not filtered: there is no filter for this processor".to_owned())
+    pub(super) fn install_for_command(_: bool) -> Result<(), Box<dyn Error>> {
+        Err("system calls are not filtered: there is no filter for this processor".into())
     }
 }
 

@@ -12,6 +12,7 @@
 //! and the resolver's to check.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::error::Error;
 
 use libc::c_long;
 use seccompiler::{
@@ -190,18 +191,17 @@ fn conditions() -> Result<Conditions, BackendError> {
 ///
 /// # Errors
 /// Why the system does not take it, as text.
-pub(super) fn install() -> Result<(), String> {
+pub(super) fn install() -> Result<(), Box<dyn Error>> {
     apply(for_server())
 }
 
 /// As [`install`], for a command; `network` leaves it sockets of the internet.
-pub(super) fn install_for_command(network: bool) -> Result<(), String> {
+pub(super) fn install_for_command(network: bool) -> Result<(), Box<dyn Error>> {
     apply(for_command(network))
 }
 
-fn apply(filter: Result<CallFilter, BackendError>) -> Result<(), String> {
-    let program = filter.map_err(|error| error.to_string())?.program()?;
-    apply_filter(&program).map_err(|error| error.to_string())
+fn apply(filter: Result<CallFilter, BackendError>) -> Result<(), Box<dyn Error>> {
+    Ok(apply_filter(&filter?.program()?)?)
 }
 
 /// Where the numbers of the x32 interface begin, by which each call of x86-64 has a second name.
@@ -249,7 +249,7 @@ impl CallFilter {
     }
 
     /// Compiles the instructions.
-    fn program(self) -> Result<BpfProgram, String> {
+    fn program(self) -> Result<BpfProgram, Box<dyn Error>> {
         let tree = search(&segments(&self.refused)).ok_or("the list of calls is too long")?;
         let mut program = vec![
             load(ARCHITECTURE_AT),
@@ -268,17 +268,16 @@ impl CallFilter {
             let rest = 2 * (self.conditions.len() - at - 1) + tree.len();
             program.push(jump(libc::BPF_JEQ, number(*call), 0, 1));
             // By a jump of its own: the distance of a conditional one has 8 bits.
-            program.push(jump(libc::BPF_JA, u32::try_from(rest).map_err(|error| error.to_string())?, 0, 0));
+            program.push(jump(libc::BPF_JA, u32::try_from(rest)?, 0, 0));
         }
         program.extend(tree);
-        let failed = |error: BackendError| error.to_string();
         let filter = SeccompFilter::new(
             self.conditions,
             SeccompAction::Allow,
             SeccompAction::Errno(libc::EPERM.unsigned_abs()),
-            std::env::consts::ARCH.try_into().map_err(failed)?,
+            std::env::consts::ARCH.try_into()?,
         );
-        let conditions: BpfProgram = filter.and_then(TryInto::try_into).map_err(failed)?;
+        let conditions: BpfProgram = filter.and_then(TryInto::try_into)?;
         program.extend(conditions);
         Ok(program)
     }

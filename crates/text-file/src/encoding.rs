@@ -246,11 +246,19 @@ const OTHER_NAMES: &str = "cp932=shift_jis cp936=gbk cp949=euc-kr cp950=big5 cp6
 /// Ends of a label, without separators, that ask for a byte-order mark.
 const MARKED: [&str; 5] = ["withsignature", "withbom", "bom", "signature", "sig"];
 
+/// No encoding has the label.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("unknown encoding label")]
+pub struct LabelError {
+    /// Up to three names that it may mean, the best first.
+    pub nearest: Vec<&'static str>,
+}
+
 impl EncodingLabel {
     /// Reads a label in any spelling.
     ///
     /// # Errors
-    /// Up to three names that an unknown label may mean.
+    /// With the names that an unknown label may mean.
     ///
     /// # Examples
     /// ```
@@ -260,9 +268,9 @@ impl EncodingLabel {
     /// assert_eq!(found("latin-1"), Ok(("windows-1252", false)));
     /// assert_eq!(found("utf-8-sig"), Ok(("UTF-8", true)));
     /// assert_eq!(found("utf_16_be"), Ok(("UTF-16BE", true)));
-    /// assert_eq!(found("shift_jsi"), Err(vec!["shift_jis"]));
+    /// assert_eq!(found("shift_jsi").unwrap_err().nearest, ["shift_jis"]);
     /// ```
-    pub fn parse(label: &str) -> Result<Self, Vec<&'static str>> {
+    pub fn parse(label: &str) -> Result<Self, LabelError> {
         let folded = folded(label);
         if let Some(encoding) = known(label, &folded) {
             return Ok(Self { encoding, bom: is_utf16(encoding) });
@@ -270,7 +278,10 @@ impl EncodingLabel {
         let unmarked = MARKED.iter().find_map(|end| folded.strip_suffix(end));
         match unmarked.and_then(|name| known(name, name)) {
             Some(encoding) if encoding == UTF_8 || is_utf16(encoding) => Ok(Self { encoding, bom: true }),
-            _ => Err(nearest_names(label, NAMES.split_ascii_whitespace(), ONE_OF_FEW).into_iter().take(3).collect()),
+            _ => {
+                let nearest = nearest_names(label, NAMES.split_ascii_whitespace(), ONE_OF_FEW);
+                Err(LabelError { nearest: nearest.into_iter().take(3).collect() })
+            }
         }
     }
 }
@@ -369,8 +380,8 @@ mod tests {
 
     #[test]
     fn unknown_label_has_near_names() {
-        assert!(EncodingLabel::parse("windows-1225").unwrap_err()[0].starts_with("windows-125"));
-        assert_eq!(EncodingLabel::parse("ibm-8666").unwrap_err()[0], "ibm866");
+        assert!(EncodingLabel::parse("windows-1225").unwrap_err().nearest[0].starts_with("windows-125"));
+        assert_eq!(EncodingLabel::parse("ibm-8666").unwrap_err().nearest[0], "ibm866");
         for label in ["", "klingon", "latin1-sig", "sig", "bom", &"u".repeat(1 << 20), "utf-8\0"] {
             assert!(EncodingLabel::parse(label).is_err(), "{label:.20}");
         }

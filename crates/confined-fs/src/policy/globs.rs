@@ -198,6 +198,17 @@ pub enum Secrets {
     Names,
 }
 
+/// Why a pattern is no rule, in a few words that follow the pattern.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RuleError {
+    /// It cannot be compiled.
+    #[error("is not a glob: {0}")]
+    NoGlob(String),
+    /// It has another effect than a person would believe.
+    #[error("would never match as it is meant: {0}")]
+    NeverMatches(String),
+}
+
 impl PolicyRules {
     /// Whether there is no rule at all.
     pub fn is_empty(&self) -> bool {
@@ -236,20 +247,20 @@ impl PolicyRules {
     ///
     /// assert!(PolicyRules::check("/docs/*.{txt,md}").is_ok());
     /// // A path below a root never matches it, so that a person would believe in a rule that does nothing.
-    /// assert!(PolicyRules::check("../secrets").unwrap_err().contains("write the path below the root"));
+    /// assert!(PolicyRules::check("../secrets").unwrap_err().to_string().contains("write the path below the root"));
     /// ```
     ///
     /// # Errors
     /// The effect that it has instead, in a few words that follow the pattern.
-    pub fn check(pattern: &str) -> Result<(), String> {
+    pub fn check(pattern: &str) -> Result<(), RuleError> {
         if pattern.trim_matches(['/', '.', ' ']).is_empty() {
-            return Err("is not a glob: it names nothing".to_owned());
+            return Err(RuleError::NoGlob("it names nothing".to_owned()));
         }
         if let Some(why) = why_never(pattern) {
-            return Err(format!("would never match as it is meant: {why}"));
+            return Err(RuleError::NeverMatches(why));
         }
         let compiled = compiled(&[pattern], true).and(compiled(&[pattern], false));
-        compiled.map(drop).map_err(|why| format!("is not a glob: {why}"))
+        compiled.map(drop).map_err(RuleError::NoGlob)
     }
 
     /// The pattern for a file or folder below a root, whatever characters are in its names. None for

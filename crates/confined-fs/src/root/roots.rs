@@ -8,7 +8,7 @@ use std::{collections::HashSet, io, sync::Arc};
 use beneath::lexical::strip_base;
 
 use super::{OpenedRoot, Root, RootSpec};
-use crate::{Policy, PolicyRules, WorkspacePath, disk_rules, path::escape_name};
+use crate::{OpenError, Policy, PolicyRules, WorkspacePath, disk_rules, path::escape_name};
 
 /// All roots, and which of them lie inside one another.
 #[derive(Debug)]
@@ -25,7 +25,7 @@ impl Roots {
         specs: &[RootSpec],
         rules: &PolicyRules,
         force_component: bool,
-    ) -> Result<(Self, Vec<String>), Vec<String>> {
+    ) -> Result<(Self, Vec<String>), OpenError> {
         let (mut warnings, homes) = (Vec::new(), disk_rules::home());
         let mut opened: Vec<OpenedRoot<'_>> = Vec::new();
         for spec in specs {
@@ -51,7 +51,8 @@ impl Roots {
             let Some((root, after)) = rest.split_first_mut() else { continue };
             for outer in before.iter().chain(&*after) {
                 let shown = root.spec.path.display();
-                root.reach_from(outer).map_err(|error| vec![format!("root {shown} cannot be used: {error}")])?;
+                let problem = |error| format!("root {shown} cannot be used: {error}");
+                root.reach_from(outer).map_err(|error: io::Error| OpenError { problems: vec![problem(error)] })?;
             }
         }
         let names = mount_names(&opened)?;
@@ -120,7 +121,7 @@ impl Roots {
 }
 
 /// One mount name for each root; none for a single root without one.
-fn mount_names(opened: &[OpenedRoot<'_>]) -> Result<Vec<Option<String>>, Vec<String>> {
+fn mount_names(opened: &[OpenedRoot<'_>]) -> Result<Vec<Option<String>>, OpenError> {
     let given = |spec: &RootSpec| spec.name.as_deref().map(tidy_name);
     let mut problems = Vec::new();
     let mut taken: HashSet<String> = HashSet::new();
@@ -138,7 +139,7 @@ fn mount_names(opened: &[OpenedRoot<'_>]) -> Result<Vec<Option<String>>, Vec<Str
         taken.insert(name);
     }
     if !problems.is_empty() {
-        return Err(problems);
+        return Err(OpenError { problems });
     }
     let alone = opened.len() == 1;
     Ok(opened

@@ -2,14 +2,17 @@
 
 use std::path::Path;
 
-use self_sandbox::{Confine, ConfineReport, GrantedDirectory};
+use self_sandbox::{Confine, ConfineError, ConfineReport, GrantedDirectory};
 
 use crate::{Access, Workspace};
 
 impl Workspace {
     /// Confines the process to the roots, with their rights, and to `folders` (for state and audit): see
     /// [`self_sandbox::confine`]. Call it before any other thread starts, and once those folders exist.
-    pub fn confine(&self, how: Confine, folders: &[&Path]) -> Result<ConfineReport, String> {
+    ///
+    /// # Errors
+    /// As that function's.
+    pub fn confine(&self, how: Confine, folders: &[&Path]) -> Result<ConfineReport, ConfineError> {
         let roots = self.shared.roots.list();
         let granted = roots.iter().filter_map(|root| {
             Some(GrantedDirectory { dir: root.sandboxed_dir()?, may_write: root.access() == Access::ReadWrite })

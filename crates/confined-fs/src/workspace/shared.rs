@@ -54,10 +54,21 @@ pub struct Opened {
     pub agent_files: Vec<AgentFile>,
 }
 
+/// Why the roots cannot be served together.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}", problems.join("; "))]
+pub struct OpenError {
+    /// One sentence each, with host paths: for the log only.
+    pub problems: Vec<String>,
+}
+
 impl Workspace {
     /// Opens the roots. A missing root is a warning, see [`Workspace::unusable`]; mount names that contradict each other
-    /// are an error. The sentences hold host paths: they are for the log.
-    pub fn open(specs: &[RootSpec], options: WorkspaceOptions) -> Result<Opened, Vec<String>> {
+    /// are an error.
+    ///
+    /// # Errors
+    /// [`OpenError`], with every name that does.
+    pub fn open(specs: &[RootSpec], options: WorkspaceOptions) -> Result<Opened, OpenError> {
         let WorkspaceOptions { policy, ignore, force_fallback, server_files, agent_rules } = options;
         let (roots, mut warnings) = Roots::open(specs, &policy, force_fallback)?;
         let (disk_rules, agent_files) = DiskRules::find(&roots, server_files, agent_rules);

@@ -96,11 +96,11 @@ pub(super) fn explain(
     miss: &HunkError,
 ) -> ToolError {
     let named = named(path, (number, hunk));
-    let no_match = |words: String| ToolError::new(Kind::NoMatch, format!("{named}: {words}"));
+    let no_match = ToolError::new(Kind::NoMatch, format!("{named}: {miss}"));
     match miss {
         HunkError::NotFound(_) if hunk.assumed > 0 => cut(path, (number, hunk)),
         HunkError::NotFound(_) if loses_characters(hunk, text) => lost_characters(&named),
-        HunkError::NotFound(Diagnosis { summary, details, next }) => no_match(summary.clone())
+        HunkError::NotFound(Diagnosis { details, next, .. }) => no_match
             .hint(match next {
                 Next::Look => "the change may already be made; read that part of the file before you try again",
                 Next::Copy | Next::LeaveOutPath => {
@@ -124,19 +124,23 @@ pub(super) fn explain(
                 )
                 .details(excerpt(&cx.workspace, real, &text_edit::neighbours(text, &old, places)))
         }
-        HunkError::Applied(_) => no_match(miss.to_string())
-            .hint("leave it out if that is the change you mean; else read that part of the file again"),
-        HunkError::NotAtEnd(_) => no_match(miss.to_string())
-            .hint("leave `*** End of File` or `\\ No newline at end of file` out if that is the place you mean"),
-        HunkError::NoContext(_) | HunkError::NoPlace | HunkError::BeyondEnd { .. } => no_match(miss.to_string())
-            .hint("add a line that is in the file, with a space in front, above or below the new ones"),
-        HunkError::OutOfOrder(_) => no_match(miss.to_string())
-            .hint("copy its lines from the file exactly, and send the hunks in the order of their places"),
-        HunkError::NoBlanks => no_match(miss.to_string()).hint(
+        HunkError::Applied(_) => {
+            no_match.hint("leave it out if that is the change you mean; else read that part of the file again")
+        }
+        HunkError::NotAtEnd(_) => {
+            no_match.hint("leave `*** End of File` or `\\ No newline at end of file` out if that is the place you mean")
+        }
+        HunkError::NoContext(_) | HunkError::NoPlace | HunkError::BeyondEnd { .. } => {
+            no_match.hint("add a line that is in the file, with a space in front, above or below the new ones")
+        }
+        HunkError::OutOfOrder(_) => {
+            no_match.hint("copy its lines from the file exactly, and send the hunks in the order of their places")
+        }
+        HunkError::NoBlanks => no_match.hint(
             "put a space in front of each line that stays, `-` or `+` in front of the others; read that part again",
         ),
         HunkError::Overlaps(_) => ToolError::invalid(format!("{named}: {miss}")).hint("join both into one hunk"),
-        HunkError::Unsearched => no_match(miss.to_string()).hint("correct those first"),
+        HunkError::Unsearched => no_match.hint("correct those first"),
         HunkError::Stopped => ToolError::new(Kind::TimedOut, format!("{named}: {miss}"))
             .hint("nothing was changed; send the patch in several calls"),
     }

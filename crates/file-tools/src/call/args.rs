@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::{Map, Number, Value, json};
-use text_file::{EncodingLabel, nearest_name::did_you_mean, shorten};
+use text_file::{EncodingLabel, LabelError, nearest_name::did_you_mean, shorten};
 use tree_search::join_globs;
 
 use super::{
@@ -413,8 +413,8 @@ const MAX_LABEL: usize = 64;
 /// # Errors
 /// `invalid_input` with the nearest labels.
 pub(crate) fn encoding(label: &str) -> Result<EncodingLabel, ToolError> {
-    EncodingLabel::parse(label).map_err(|near| {
-        let nearest = did_you_mean(near).map(|question| format!("{question} ")).unwrap_or_default();
+    EncodingLabel::parse(label).map_err(|LabelError { nearest }| {
+        let nearest = did_you_mean(nearest).map(|question| format!("{question} ")).unwrap_or_default();
         ToolError::invalid(format!("unknown encoding {:?}", shorten(label, MAX_LABEL))).hint(format!(
             "{nearest}use a WHATWG label such as utf-8, utf-16le, windows-1252, shift_jis or gb18030, or leave it out"
         ))

@@ -11,7 +11,7 @@ use schemars::{JsonSchema, Schema, generate::SchemaSettings, transform::Recursiv
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::session::history::CheckpointName;
+use crate::session::history::{CheckpointName, CheckpointNameError};
 
 use super::{
     answer::{Answer, Content, ReferenceNote},
@@ -210,7 +210,9 @@ pub(super) fn take_checkpoint(arguments: &mut Map<String, Value>) -> Result<Opti
     let hint = "pass a short name such as before-rename; undo with to=before-rename goes back to it";
     match arguments.remove(CHECKPOINT) {
         None | Some(Value::Null) => Ok(None),
-        Some(Value::String(name)) => name.parse().map(Some).map_err(|why: String| ToolError::invalid(why).hint(hint)),
+        Some(Value::String(name)) => {
+            name.parse().map(Some).map_err(|why: CheckpointNameError| ToolError::invalid(why.to_string()).hint(hint))
+        }
         Some(other) => Err(ToolError::invalid(format!("checkpoint is a name, not {other}")).hint(hint)),
     }
 }

@@ -78,7 +78,8 @@ impl Kind {
 const MAX_NEAR: usize = 3;
 
 /// The failure of a call, for the model and for the log.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{}: {message}", kind.as_str())]
 pub struct ToolError {
     kind: Kind,
     message: String,
@@ -318,18 +319,6 @@ fn elided(message: &str, hint: usize) -> String {
     format!("{head}…{tail}")
 }
 
-impl fmt::Display for ToolError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.kind.as_str(), self.message)
-    }
-}
-
-impl std::error::Error for ToolError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.source.as_deref().map(|source| source as _)
-    }
-}
-
 impl From<PathError> for ToolError {
     fn from(error: PathError) -> Self {
         match &error {
@@ -358,105 +347,90 @@ impl From<QuotaError> for ToolError {
     }
 }
 
-/// The kind of an error that a limit of the system makes, and what can be done about it.
-fn limit_words(limit: Limit) -> (Kind, &'static str) {
-    match limit {
-        Limit::OpenFiles(_) | Limit::OpenFilesOfAll => (
-            Kind::Internal,
-            "call again after other calls are answered; if it fails again, ask the user, who can raise the limit",
-        ),
-        Limit::FileSize(_) => {
-            (Kind::TooLarge, "nothing was changed; write the new text to another file, or ask the user")
+/// The kind of what the system or the rules refuse.
+fn kind_of(kind: &AccessErrorKind) -> Kind {
+    use AccessErrorKind as A;
+    match kind {
+        A::NotFound | A::NotStored | A::RootGone(_) => Kind::NotFound,
+        A::Denied | A::Secret | A::ProtectedWrite | A::IsRoot | A::Permission | A::MarkedReadOnly => Kind::Denied,
+        A::ReadOnly | A::NotWritable | A::Mounted => Kind::ReadOnly,
+        A::IsDirectory | A::NotADirectory | A::Special(_) | A::TooManyLinks | A::NameTooLong => Kind::InvalidInput,
+        A::TooLarge { .. } | A::TooMany { .. } | A::Limit(Limit::FileSize(_)) => Kind::TooLarge,
+        A::InUse | A::Changed | A::Exists | A::Stale | A::TooManyWaiting => Kind::Stale,
+        A::Stopped | A::Locked => Kind::TimedOut,
+        A::Limit(Limit::Space | Limit::DiskQuota) => Kind::Quota,
+        A::MovedInPart | A::Limit(_) | A::Io => Kind::Internal,
+    }
+}
+
+/// What can be done about it.
+fn hint_on(kind: &AccessErrorKind) -> &'static str {
+    use AccessErrorKind as A;
+    match kind {
+        A::NotFound => "list what is there with ls, or search by name with glob",
+        A::Denied => "use a path that stays inside the workspace roots",
+        A::Secret => "the rules of this server deny its content; work without it, or ask the user to allow it",
+        A::ProtectedWrite => {
+            "programs execute such files, or a person protects them, so they are written only if the configuration \
+             allows it; ask the user to make this change"
         }
-        Limit::Space | Limit::DiskQuota => {
-            (Kind::Quota, "nothing was changed; ask the user, who can make room, then send it again")
+        A::ReadOnly => "write below a root with read-write rights; ls without a path lists the roots",
+        A::IsDirectory => "list a directory with ls",
+        A::NotADirectory => "a file cannot contain other files; check the path with ls",
+        A::Special(_) => "only regular files can be read or written",
+        A::TooLarge { .. } => "work with a smaller file; read and grep also take larger ones",
+        A::TooMany { .. } => "work on the directories below it one by one",
+        A::NotStored => "write the content again",
+        A::IsRoot => "name an entry below it",
+        A::Permission => "the operating system refuses it; choose another file or ask the user",
+        A::MarkedReadOnly => {
+            "nothing was changed; ask the user to clear the attribute (attrib -r), or write another file"
         }
-        Limit::Memory => (Kind::Internal, "ask for less at a time; if it fails again, report it to the user"),
+        A::NotWritable => "nothing was changed; ask the user to change it or its rights, or write another file",
+        A::Mounted => "nothing was changed; it is neither moved, replaced nor deleted, but its content can change",
+        A::InUse => "nothing was changed; try again, or ask the user to close that program",
+        A::Changed => "another program is changing it; read it again, or only append to it",
+        A::Exists => "read it, then edit it or overwrite it",
+        A::Stale => "read it again, then repeat the change on what is there now",
+        A::Stopped => "nothing was changed; wait for the other changes there to end, or ask for less at a time",
+        A::TooManyWaiting => "nothing was changed; wait until the other calls are answered, then send it again",
+        A::Locked => {
+            "repeat the call; if it fails again, report it to the user that a process holds a lock (flock) on that directory"
+        }
+        A::TooManyLinks => "its links lead in a circle; use the path of the file itself",
+        A::NameTooLong => "use a shorter name",
+        A::MovedInPart => "nothing is lost; ask the user to remove what is left at the old path",
+        A::RootGone(RootGone::Replaced) => {
+            "nothing was changed; ask the user to restart the server, which then serves the directory that is there now"
+        }
+        A::RootGone(RootGone::NotYet | RootGone::NoDirectory) => {
+            "nothing was changed; go on without it: it can be used as soon as another program or the user makes that \
+             directory, and no tool here can"
+        }
+        A::RootGone(RootGone::OutsideSandbox) => {
+            "nothing was changed; ask the user to restart the server, which then serves that directory"
+        }
+        A::RootGone(RootGone::SinceStart(_)) => UNUSABLE_ROOT,
+        A::RootGone(_) => "nothing was changed; ask the user to put the directory back and to restart the server",
+        A::Limit(Limit::OpenFiles(_) | Limit::OpenFilesOfAll) => {
+            "call again after other calls are answered; if it fails again, ask the user, who can raise the limit"
+        }
+        A::Limit(Limit::FileSize(_)) => "nothing was changed; write the new text to another file, or ask the user",
+        A::Limit(Limit::Space | Limit::DiskQuota) => {
+            "nothing was changed; ask the user, who can make room, then send it again"
+        }
+        A::Limit(Limit::Memory) => "ask for less at a time; if it fails again, report it to the user",
+        A::Io => "try once more; if it fails again, report it to the user",
     }
 }
 
 impl From<AccessError> for ToolError {
     fn from(error: AccessError) -> Self {
-        use AccessErrorKind as A;
-        let (kind, hint) = match &error.kind {
-            A::NotFound => (Kind::NotFound, "list what is there with ls, or search by name with glob"),
-            A::Denied => (Kind::Denied, "use a path that stays inside the workspace roots"),
-            A::Secret => (
-                Kind::Denied,
-                "the rules of this server deny its content; work without it, or ask the user to allow it",
-            ),
-            A::ProtectedWrite => (
-                Kind::Denied,
-                "programs execute such files, or a person protects them, so they are written only if the configuration \
-                 allows it; ask the user to make this change",
-            ),
-            A::ReadOnly => {
-                (Kind::ReadOnly, "write below a root with read-write rights; ls without a path lists the roots")
-            }
-            A::IsDirectory => (Kind::InvalidInput, "list a directory with ls"),
-            A::NotADirectory => (Kind::InvalidInput, "a file cannot contain other files; check the path with ls"),
-            A::Special(_) => (Kind::InvalidInput, "only regular files can be read or written"),
-            A::TooLarge { .. } => (Kind::TooLarge, "work with a smaller file; read and grep also take larger ones"),
-            A::TooMany { .. } => (Kind::TooLarge, "work on the directories below it one by one"),
-            A::NotStored => (Kind::NotFound, "write the content again"),
-            A::IsRoot => (Kind::Denied, "name an entry below it"),
-            A::Permission => (Kind::Denied, "the operating system refuses it; choose another file or ask the user"),
-            A::MarkedReadOnly => (
-                Kind::Denied,
-                "nothing was changed; ask the user to clear the attribute (attrib -r), or write another file",
-            ),
-            A::NotWritable => {
-                (Kind::ReadOnly, "nothing was changed; ask the user to change it or its rights, or write another file")
-            }
-            A::Mounted => (
-                Kind::ReadOnly,
-                "nothing was changed; it is neither moved, replaced nor deleted, but its content can change",
-            ),
-            A::InUse => (Kind::Stale, "nothing was changed; try again, or ask the user to close that program"),
-            A::Changed => (Kind::Stale, "another program is changing it; read it again, or only append to it"),
-            A::Exists => (Kind::Stale, "read it, then edit it or overwrite it"),
-            A::Stale => (Kind::Stale, "read it again, then repeat the change on what is there now"),
-            A::Stopped => (
-                Kind::TimedOut,
-                "nothing was changed; wait for the other changes there to end, or ask for less at a time",
-            ),
-            A::TooManyWaiting => {
-                (Kind::Stale, "nothing was changed; wait until the other calls are answered, then send it again")
-            }
-            A::Locked => (
-                Kind::TimedOut,
-                "repeat the call; if it fails again, report it to the user that a process holds a lock (flock) on that directory",
-            ),
-            A::TooManyLinks => (Kind::InvalidInput, "its links lead in a circle; use the path of the file itself"),
-            A::NameTooLong => (Kind::InvalidInput, "use a shorter name"),
-            A::MovedInPart => (Kind::Internal, "nothing is lost; ask the user to remove what is left at the old path"),
-            A::RootGone(RootGone::Replaced) => (
-                Kind::NotFound,
-                "nothing was changed; ask the user to restart the server, which then serves the directory that is \
-                 there now",
-            ),
-            A::RootGone(RootGone::NotYet | RootGone::NoDirectory) => (
-                Kind::NotFound,
-                "nothing was changed; go on without it: it can be used as soon as another program or the user makes that \
-                 directory, and no tool here can",
-            ),
-            A::RootGone(RootGone::OutsideSandbox) => (
-                Kind::NotFound,
-                "nothing was changed; ask the user to restart the server, which then serves that directory",
-            ),
-            A::RootGone(RootGone::SinceStart(_)) => (Kind::NotFound, UNUSABLE_ROOT),
-            A::RootGone(_) => (
-                Kind::NotFound,
-                "nothing was changed; ask the user to put the directory back and to restart the server",
-            ),
-            A::Limit(limit) => limit_words(*limit),
-            A::Io => (Kind::Internal, "try once more; if it fails again, report it to the user"),
-        };
-        let mut this = Self::new(kind, error.to_string()).hint(hint);
-        if let Some(source) = error.source {
-            this = this.source(source);
+        let this = Self::new(kind_of(&error.kind), error.to_string()).hint(hint_on(&error.kind));
+        match error.source {
+            Some(source) => this.source(source),
+            None => this,
         }
-        this
     }
 }
 

@@ -26,7 +26,8 @@ mod undo;
 pub use disk_store::HistoryLimits;
 pub use journal::{JournalRecord, RecordKind, now};
 pub use undo::{
-    AppendedPart, CheckpointName, Checkpoints, EntryChange, MadeChange, UndoList, Undoable, UndoableChange,
+    AppendedPart, CheckpointName, CheckpointNameError, Checkpoints, EntryChange, MadeChange, UndoList, Undoable,
+    UndoableChange,
 };
 
 /// Why a content is kept nowhere, where there is no state folder.

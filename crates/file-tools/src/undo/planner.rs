@@ -4,10 +4,7 @@
 //! and so is one whose former content is no longer kept. That is known only when the walk comes there, so the walk begins
 //! again without what it found: no file stays in a state in between.
 
-use std::{
-    collections::{BTreeMap, HashSet},
-    fmt,
-};
+use std::collections::{BTreeMap, HashSet};
 
 use change_set::{EntryState, FileState, NO_RIGHTS};
 use confined_fs::{FileKind, Revision, WorkspacePath};
@@ -444,33 +441,26 @@ fn depth(path: &WorkspacePath) -> usize {
 // What is left as it is where changes are taken back, and why.
 
 /// Why a path is left alone.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Reason {
     /// It is not what the change left.
+    #[error("changed since")]
     Changed,
     /// The entry that was moved or made is no longer there.
+    #[error("no longer there")]
     Gone,
     /// Something else is where a former entry was.
+    #[error("something else is there now")]
     Occupied,
     /// Its former content is no longer kept.
+    #[error("its earlier content is no longer kept")]
     NotKept,
     /// The directory that was made holds something else.
+    #[error("not empty")]
     NotEmpty,
     /// It may not be changed.
+    #[error("{0}")]
     Refused(String),
-}
-
-impl fmt::Display for Reason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Changed => "changed since",
-            Self::Gone => "no longer there",
-            Self::Occupied => "something else is there now",
-            Self::NotKept => "its earlier content is no longer kept",
-            Self::NotEmpty => "not empty",
-            Self::Refused(why) => why,
-        })
-    }
 }
 
 /// A path that is left as it is.

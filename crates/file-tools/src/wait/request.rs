@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use confined_fs::{RevisionPrefix, WorkspacePath};
+use confined_fs::{RevisionError, RevisionPrefix, WorkspacePath};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -65,7 +65,7 @@ impl WaitRequest {
                 let with_length =
                     since.split_once(':').and_then(|(rev, length)| Some((rev, length.trim().parse().ok()?)));
                 let (rev, length) = with_length.map_or((since, None), |(rev, length)| (rev, Some(length)));
-                let rev = rev.parse().map_err(|error: String| {
+                let rev = rev.parse().map_err(|error: RevisionError| {
                     ToolError::invalid(format!("`since` is no rev: {error}"))
                         .hint("copy a rev from an answer of read or wait, or use offset")
                 })?;

@@ -1,5 +1,6 @@
 //! The broker itself: one request after the other, until the server is gone, and the programs that it runs.
 
+use std::error::Error;
 use std::io::{self, IoSlice};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
@@ -81,7 +82,7 @@ impl Broker {
             let (reply, pipes) = match request {
                 BrokerRequest::Start { program, root, directory } => match self.start(program, root, &directory) {
                     Ok((number, pipes)) => (BrokerReply::Done { number }, Some(pipes)),
-                    Err(why) => (BrokerReply::Refused(why), None),
+                    Err(why) => (BrokerReply::Refused(why.to_string()), None),
                 },
                 BrokerRequest::Stop { number } => (self.stop(number), None),
             };
@@ -91,7 +92,7 @@ impl Broker {
         }
     }
 
-    fn start(&mut self, program: u8, root: u8, directory: &Path) -> Result<(u8, [OwnedFd; 3]), String> {
+    fn start(&mut self, program: u8, root: u8, directory: &Path) -> Result<(u8, [OwnedFd; 3]), Box<dyn Error>> {
         let program = self.programs.get(usize::from(program)).ok_or("there is no such program")?;
         let (path, root) = self.roots.get(usize::from(root)).ok_or("there is no such root")?;
         let free = self.running.iter().position(Option::is_none);
@@ -101,14 +102,14 @@ impl Broker {
             self.starts.pop_front();
         }
         if self.starts.len() >= MAX_STARTS {
-            return Err(format!("{MAX_STARTS} starts within a minute are too many"));
+            return Err(format!("{MAX_STARTS} starts within a minute are too many").into());
         }
         // Before it is tried, so that attempts that fail are limited as well.
         self.starts.push_back(now);
         // No link on the way; what comes there later is behind the walls of the program.
         let opened = root.dir_beneath(directory, OpenFor::Traverse);
         drop(opened.map_err(|_| "its directory cannot be opened below the root")?);
-        let (process, pipes) = Process::start(program, path, directory).map_err(|error| error.to_string())?;
+        let (process, pipes) = Process::start(program, path, directory)?;
         self.running[free] = Some(process);
         Ok((u8::try_from(free).unwrap_or_default(), pipes))
     }

@@ -87,7 +87,7 @@ impl ConfinedCommand {
                 crate::landlock::confine_command(&self.walls, program, required),
                 crate::seccomp::install_for_command(self.walls.network),
             ];
-            let missing: Vec<String> = walls.into_iter().filter_map(Result::err).collect();
+            let missing: Vec<String> = walls.into_iter().filter_map(|wall| Some(wall.err()?.to_string())).collect();
             if required && !missing.is_empty() {
                 return Err(CommandFailure::refused(format!(
                     "the command is not started, as it cannot be confined: {}. --confine auto runs it with the walls that \

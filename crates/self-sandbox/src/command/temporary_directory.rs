@@ -5,6 +5,7 @@
 //! killed watcher leaves has no lock, and is removed by the next start.
 
 use std::{
+    error::Error,
     fs, io,
     os::{
         fd::OwnedFd,
@@ -35,9 +36,9 @@ fn prefix() -> String {
 
 /// Makes the directory and starts its watcher. Call it before the walls: the watcher has none, and a rule of Landlock is on
 /// a directory that exists.
-pub(super) fn make() -> Result<PathBuf, String> {
+pub(super) fn make() -> Result<PathBuf, Box<dyn Error>> {
     let folder = std::env::temp_dir();
-    let failed = |error: io::Error| format!("{} cannot be used: {error}", folder.display());
+    let failed = |error: io::Error| format!("{} cannot be used: {error}", folder.display()).into();
     remove_left(&folder);
     for number in 0..MAX_NAMES {
         let path = folder.join(format!("{}{}-{number}", prefix(), getpid().as_raw_pid()));
@@ -53,7 +54,7 @@ pub(super) fn make() -> Result<PathBuf, String> {
             failed(error)
         });
     }
-    Err(format!("{} has all of its names", folder.display()))
+    Err(format!("{} has all of its names", folder.display()).into())
 }
 
 /// The directory of this person alone at `path`, and nobody else has its lock.

@@ -1,7 +1,5 @@
 //! A patch and the changes of each file in it; and why a text is no patch.
 
-use std::fmt;
-
 /// Files that one patch may hold.
 pub const MOST_FILES: usize = 1000;
 /// Hunks that one patch may hold.
@@ -224,7 +222,8 @@ pub enum FinalNewline {
 }
 
 /// Why a text is no patch.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}{message}", line.map_or_else(String::new, |line| format!("line {line} of the patch: ")))]
 pub struct PatchError {
     /// The line of the text, from 1; `None` where it is about all of it.
     pub line: Option<usize>,
@@ -266,14 +265,3 @@ impl PatchError {
         Self { hint, ..self }
     }
 }
-
-impl fmt::Display for PatchError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.line {
-            Some(line) => write!(f, "line {line} of the patch: {}", self.message),
-            None => f.write_str(&self.message),
-        }
-    }
-}
-
-impl std::error::Error for PatchError {}

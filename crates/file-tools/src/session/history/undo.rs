@@ -283,23 +283,40 @@ impl fmt::Display for CheckpointName {
     }
 }
 
-impl FromStr for CheckpointName {
-    type Err = String;
+/// Why a text is no name of a checkpoint.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CheckpointNameError {
+    /// It has no characters.
+    #[error("the name of a checkpoint is empty")]
+    Empty,
+    /// It has too many of them.
+    #[error("the name of a checkpoint has more than {LONGEST} characters")]
+    TooLong,
+    /// It has characters that a person does not see.
+    #[error("the name of a checkpoint holds characters that are not visible: {0:?}")]
+    NotVisible(String),
+    /// It means something else to undo.
+    #[error("{0:?} cannot be the name of a checkpoint: undo takes it for something else")]
+    Reserved(String),
+}
 
-    fn from_str(text: &str) -> Result<Self, String> {
+impl FromStr for CheckpointName {
+    type Err = CheckpointNameError;
+
+    fn from_str(text: &str) -> Result<Self, CheckpointNameError> {
         let name = text.trim();
         if name.is_empty() {
-            return Err("the name of a checkpoint is empty".to_owned());
+            return Err(CheckpointNameError::Empty);
         }
         if name.chars().count() > LONGEST {
-            return Err(format!("the name of a checkpoint has more than {LONGEST} characters"));
+            return Err(CheckpointNameError::TooLong);
         }
         // A person types it, and a model repeats it from an answer.
         if name.chars().any(char::is_control) || text_file::hidden::in_line(name).next().is_some() {
-            return Err(format!("the name of a checkpoint holds characters that are not visible: {name:?}"));
+            return Err(CheckpointNameError::NotVisible(name.to_owned()));
         }
         if RESERVED.iter().any(|reserved| name.eq_ignore_ascii_case(reserved)) {
-            return Err(format!("{name:?} cannot be the name of a checkpoint: undo takes it for something else"));
+            return Err(CheckpointNameError::Reserved(name.to_owned()));
         }
         Ok(Self(name.to_owned()))
     }
