@@ -76,8 +76,8 @@ impl Invocation {
         }
         environment.options(&mut raw, &mut problems);
         let file = read_file(&mut raw, environment, &mut problems);
-        let config = validate::config(&raw, action, &directories, file.as_deref(), environment, problems)?;
-        Ok(Self::Start(Box::new(config)))
+        let config = validate::config(&raw, action, &directories, file.as_deref(), environment, problems);
+        config.map(|config| Self::Start(Box::new(config))).map_err(StartError::Problems)
     }
 }
 

@@ -15,8 +15,8 @@ use crate::server::{Confirm, ConfirmThrough, ServerOptions};
 use file_tools::{Group, Selection, Toolbox};
 
 use super::{
-    Action, Config, Environment, EventsOptions, RawArgs, RawValue, Source, StartError, environment, findings::Findings,
-    lsp, options::options, roles, roots,
+    Action, Config, Environment, EventsOptions, RawArgs, RawValue, Source, environment, findings::Findings, lsp,
+    options::options, roles, roots,
 };
 
 /// Validates `raw`. `file` is the path of the configuration file, if there is one.
@@ -27,7 +27,7 @@ pub(super) fn config(
     file: Option<&Path>,
     environment: &Environment,
     problems: Vec<String>,
-) -> Result<Config, StartError> {
+) -> Result<Config, Vec<String>> {
     let file_base = file.and_then(Path::parent).unwrap_or(&environment.directory);
     let mut found = Findings { raw, file_base, environment, problems, warnings: Vec::new() };
     found.placeholders(directories);
@@ -82,7 +82,7 @@ pub(super) fn config(
     if !problems.is_empty() {
         // The server does not start, so it cannot say this to its client.
         problems.extend(config.server.unconfigured.take());
-        return Err(StartError::Problems(problems));
+        return Err(problems);
     }
     warnings.extend(config.server.unconfigured.clone());
     // By the names as they were given: each link on the way decides about the next start.

@@ -82,14 +82,14 @@ pub use path::{LookAlikes, PathSuffix, WorkspacePath, escape_controls, escape_di
 pub use path::{has_drive, peeled, split_path, windows_form};
 pub use policy::{AgentFile, PolicyRules, RuleError, Secrets};
 pub use revision::{Revision, RevisionError, RevisionHasher, RevisionPrefix};
-pub use root::{Access, IdentityError, Root, RootGone, RootIdentity, RootSpec};
+pub use root::{Access, IdentityError, OpenError, Root, RootGone, RootIdentity, RootSpec};
 pub use walk::{DirectoryListing, NameInTree, RULE_FILES};
 pub use walk::{
     Entry, EntryOrigin, IgnoreRules, Ignored, IgnoredEntries, LimitsHit, SiblingCache, StatCache, TreeListing,
     VerifiedListing, VerifiedName, WalkOptions, WalkReport,
 };
 pub use watch::{Changes, DiskWatcher, OnEvent, PathWatch, Unwatchable, WatchedEntry, Watcher, watch_limit};
-pub use workspace::{OpenError, Opened, Workspace, WorkspaceOptions};
+pub use workspace::{Opened, Workspace, WorkspaceOptions};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

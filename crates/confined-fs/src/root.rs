@@ -17,6 +17,7 @@ use root_dir::RootDir;
 
 pub(super) use optional_root::OptionalRoot;
 pub use optional_root::RootGone;
+pub use roots::OpenError;
 pub(super) use roots::Roots;
 
 /// The rights below a root.

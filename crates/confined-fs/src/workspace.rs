@@ -15,7 +15,7 @@ use crate::{
 };
 
 pub(super) use shared::Shared;
-pub use shared::{OpenError, Opened, Workspace, WorkspaceOptions};
+pub use shared::{Opened, Workspace, WorkspaceOptions};
 
 /// Longest `HEAD` of a repository that is read, in bytes: one path.
 const MAX_HEAD: u64 = 4 << 10;

@@ -21,10 +21,9 @@
 mod image_file;
 
 use imagesize::ImageType;
-
-#[cfg(feature = "decode")]
 use text_file::file_size;
 
+#[cfg(feature = "decode")]
 pub use image_file::ImageFile;
 
 #[cfg(all(doctest, feature = "decode"))]

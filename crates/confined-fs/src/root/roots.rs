@@ -8,7 +8,15 @@ use std::{collections::HashSet, io, sync::Arc};
 use beneath::lexical::strip_base;
 
 use super::{OpenedRoot, Root, RootSpec};
-use crate::{OpenError, Policy, PolicyRules, WorkspacePath, disk_rules, path::escape_name};
+use crate::{Policy, PolicyRules, WorkspacePath, disk_rules, path::escape_name};
+
+/// Why the roots cannot be served together.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}", problems.join("; "))]
+pub struct OpenError {
+    /// One sentence each, with host paths: for the log only.
+    pub problems: Vec<String>,
+}
 
 /// All roots, and which of them lie inside one another.
 #[derive(Debug)]

@@ -6,7 +6,7 @@
 use std::{path::PathBuf, sync::Arc};
 
 use crate::{
-    AgentFile, IgnoreRules, PolicyRules, RootSpec, Roots,
+    AgentFile, IgnoreRules, OpenError, PolicyRules, RootSpec, Roots,
     disk_rules::DiskRules,
     walk::{Ignores, rules_above},
     watch::SystemEvents,
@@ -52,14 +52,6 @@ pub struct Opened {
     pub warnings: Vec<String>,
     /// The rule files for agents that were found, as text for a person.
     pub agent_files: Vec<AgentFile>,
-}
-
-/// Why the roots cannot be served together.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{}", problems.join("; "))]
-pub struct OpenError {
-    /// One sentence each, with host paths: for the log only.
-    pub problems: Vec<String>,
 }
 
 impl Workspace {
