@@ -2,6 +2,11 @@
 //!
 //! Every answer is checked for host paths: none may reach a model.
 
+pub(crate) mod expected;
+pub(crate) mod process;
+pub(crate) mod program;
+pub(crate) mod seeded_random;
+
 #[cfg(unix)]
 use std::time::Duration;
 use std::{

@@ -240,7 +240,7 @@ fn the_corpus_of_the_fuzz_targets_is_complete_and_small() {
     let (mut files, mut bytes) = (0, 0);
     for entry in fs::read_dir(fuzz.join("fuzz_targets")).unwrap() {
         let target = entry.unwrap().path().file_stem().unwrap().to_str().unwrap().to_owned();
-        let replay = fs::read_to_string(root().join("tests/it/fuzz_corpus.rs")).unwrap();
+        let replay = fs::read_to_string(root().join("tests/it/rules/fuzz_corpus.rs")).unwrap();
         assert!(replay.contains(&format!("replay(\"{target}\", {target}::check)")), "{target} is not replayed");
         assert!(fuzz.join(format!("dictionaries/{target}.dict")).is_file(), "{target} has no dictionary");
         for input in fs::read_dir(fuzz.join("corpus").join(target)).unwrap() {

@@ -1,0 +1,8 @@
+//! The commands of the program.
+
+#[cfg(unix)]
+mod completions;
+mod config;
+mod doctor;
+mod guide;
+mod setup;

@@ -1,0 +1,6 @@
+//! Files that are more than text.
+
+mod images;
+mod notebooks;
+mod office;
+mod pdf;

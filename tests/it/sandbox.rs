@@ -1,0 +1,10 @@
+//! What must not be reached, whoever asks.
+
+pub(crate) mod attacks;
+mod confined;
+mod exec;
+mod optional;
+#[cfg(target_os = "linux")]
+mod overlay;
+mod path_races;
+mod untrusted;
