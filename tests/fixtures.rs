@@ -4,6 +4,9 @@
 //! `{"tool", "arguments"}`), `before/`, optionally `after/` (else nothing may change), `config.toml`,
 //! and `result.txt`: the text of the last call, under a line `[error: kind]` where it failed.
 //!
+//! With `{"base": "NAME", "calls": […]}`, or `"base"` in the one call, `before/` and `after/` are each laid over
+//! `fixtures/base/NAME/`; `"gone"` lists the files of the base that `after/` has no more.
+//!
 //! The test is called `<tool>/NNN_what_it_shows`: `cargo test --test fixtures edit/001` runs one, `edit/`
 //! all of a tool. A new folder needs no other line. `BLESS=1` writes `result.txt` and `after/`; read the
 //! diff before you commit it.
@@ -123,13 +126,24 @@ fn check(fixture: &Path, bless: bool) -> Result<(), String> {
     let read = |name: &str| fs::read(fixture.join(name)).ok();
     let call = read("call.json").ok_or("has no call.json")?;
     let calls: Value = serde_json::from_slice(&call).map_err(|error| format!("call.json: {error}"))?;
+    let base = match calls["base"].as_str() {
+        Some(name) => dotted(tree(&fixtures().join(BASES).join(name))),
+        None => Tree::new(),
+    };
+    let gone: Vec<String> =
+        serde_json::from_value(calls.get("gone").cloned().unwrap_or(json!([]))).map_err(|error| error.to_string())?;
     let calls = match calls {
         Value::Array(calls) => calls,
-        one => vec![one],
+        mut one => match one["calls"].take() {
+            Value::Array(calls) => calls,
+            _ => vec![one],
+        },
     };
     let workspace = tempfile::tempdir().unwrap();
     let root = workspace.path().join("root");
-    let before = dotted(tree(&fixture.join("before")));
+    let over_base =
+        |side: &str| -> Tree { base.clone().into_iter().chain(dotted(tree(&fixture.join(side)))).collect() };
+    let before = over_base("before");
     put(&before, &root);
     let config = fixture.join("config.toml");
     let answer = rendered(&run(&root, config.exists().then_some(&config), &calls));
@@ -138,16 +152,25 @@ fn check(fixture: &Path, bless: bool) -> Result<(), String> {
         fs::write(fixture.join("result.txt"), &answer).unwrap();
         let _ = fs::remove_dir_all(fixture.join("after"));
         if now != before {
-            put(&now, &fixture.join("after"));
+            let changed = now.iter().filter(|(name, bytes)| base.get(*name) != Some(bytes));
+            put(&changed.map(|(name, bytes)| (name.clone(), bytes.clone())).collect(), &fixture.join("after"));
         }
-        return Ok(());
+        let left: Vec<&String> = base.keys().filter(|name| !now.contains_key(*name)).collect();
+        return if left.into_iter().eq(&gone) {
+            Ok(())
+        } else {
+            Err("`gone` in call.json lists other files".to_owned())
+        };
     }
     let expected =
         String::from_utf8(read("result.txt").ok_or("has no result.txt")?).map_err(|error| error.to_string())?;
     if answer != expected {
         return Err(format!("answered\n{answer}\ninstead of\n{expected}"));
     }
-    let after = if fixture.join("after").exists() { dotted(tree(&fixture.join("after"))) } else { before };
+    let mut after = if fixture.join("after").exists() || !gone.is_empty() { over_base("after") } else { before };
+    for name in &gone {
+        after.remove(name).ok_or_else(|| format!("{name}, which is gone, is not in the base"))?;
+    }
     for name in now.keys().chain(after.keys()) {
         let (is, should) = (now.get(name), after.get(name));
         if is != should {
@@ -159,12 +182,20 @@ fn check(fixture: &Path, bless: bool) -> Result<(), String> {
     Ok(())
 }
 
+/// The folder of what several fixtures begin with.
+const BASES: &str = "base";
+
+fn fixtures() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures")
+}
+
 /// The folders of all tools, in order.
 fn folders(fixtures: &Path) -> Vec<PathBuf> {
     let below = |dir: &Path| -> Vec<PathBuf> {
         fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_dir()).collect()
     };
-    let mut folders: Vec<PathBuf> = below(fixtures).iter().flat_map(|tool| below(tool)).collect();
+    let mut folders: Vec<PathBuf> =
+        below(fixtures).iter().filter(|tool| !tool.ends_with(BASES)).flat_map(|tool| below(tool)).collect();
     folders.sort();
     assert!(folders.len() >= 30, "{} folders: they are not where this test looks", folders.len());
     folders
@@ -172,7 +203,7 @@ fn folders(fixtures: &Path) -> Vec<PathBuf> {
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
-    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
+    let fixtures = fixtures();
     let bless = std::env::var_os("BLESS").is_some();
     let trial = |folder: PathBuf| {
         let name = folder.strip_prefix(&fixtures).unwrap().to_str().unwrap().replace('\\', "/");
