@@ -13,6 +13,7 @@ use tokio::{
     io::{AsyncRead, AsyncWrite},
     runtime::{Builder, Runtime},
     sync::oneshot,
+    task::JoinError,
 };
 use tokio_util::sync::CancellationToken;
 use tree_search::PathIndex;
@@ -78,7 +79,7 @@ impl Server {
     ///
     /// # Errors
     /// When the service fails.
-    pub async fn serve<R, W>(self, input: R, output: W, stop: CancellationToken) -> Result<(), String>
+    pub async fn serve<R, W>(self, input: R, output: W, stop: CancellationToken) -> Result<(), JoinError>
     where
         R: AsyncRead + Send + Unpin + 'static,
         W: AsyncWrite + Send + Unpin + 'static,
@@ -98,7 +99,7 @@ impl Server {
         };
         tokio::select! {
             ended = service.waiting() => match ended {
-                Ok(QuitReason::JoinError(error)) | Err(error) => Err(format!("the service failed: {error}")),
+                Ok(QuitReason::JoinError(error)) | Err(error) => Err(error),
                 Ok(_) => Ok(()),
             },
             () = overdue => {
@@ -192,7 +193,7 @@ pub fn run_stdio(server: Server) -> u8 {
     match ended {
         Ok(Ok(())) => 0,
         Ok(Err(error)) => {
-            tracing::error!(error, "the server ended");
+            tracing::error!(error = format!("the service failed: {error}"), "the server ended");
             1
         }
         Err(error) => {

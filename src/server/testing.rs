@@ -14,7 +14,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::{
     io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, duplex},
-    task::JoinHandle,
+    task::{JoinError, JoinHandle},
     time::timeout,
 };
 use tokio_util::sync::CancellationToken;
@@ -32,7 +32,7 @@ const FOREVER: u64 = 600_000;
 struct Wire {
     input: BufReader<DuplexStream>,
     output: DuplexStream,
-    service: JoinHandle<Result<(), String>>,
+    service: JoinHandle<Result<(), JoinError>>,
     stop: CancellationToken,
 }
 

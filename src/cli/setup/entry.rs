@@ -261,10 +261,8 @@ fn plain(path: &Path) -> PathBuf {
 }
 
 fn text_of(path: &Path) -> Result<String> {
-    let text = path.to_str().map(str::to_owned);
-    text.ok_or_else(|| {
-        format!("{} is not UTF-8, so no configuration file can name it: rename it", path.display()).into()
-    })
+    let why = || format!("{} is not UTF-8, so no configuration file can name it: rename it", path.display());
+    Ok(path.to_str().ok_or_else(why)?.to_owned())
 }
 
 /// Names that every client accepts: DeerFlow drops tools whose names have other characters.
