@@ -129,7 +129,9 @@ impl<R: AsyncRead + Unpin> FrameReader<R> {
         // Once for each read and not for each line: the rest of the buffer is moved.
         self.buffer.drain(..self.start);
         self.start = 0;
-        if self.skipping.is_none() && self.trimmed(0, self.buffer.len()).len() > self.limit {
+        // A byte-order mark may have come in part.
+        let may_be_mark = self.at_beginning && self.buffer.len() < BOM.len();
+        if self.skipping.is_none() && !may_be_mark && self.trimmed(0, self.buffer.len()).len() > self.limit {
             self.skipping = Some(IdScanner::default());
             self.at_beginning = false;
         }
@@ -306,6 +308,12 @@ mod tests {
             let held = reader.buffer.capacity();
             assert!(held <= 2 * (limit + CHUNK), "{held} bytes for lines of {limit} in pieces of {sizes:?}");
         }
+    }
+
+    #[test]
+    fn mark_that_comes_byte_by_byte_does_not_count() {
+        let input = "\u{feff}{}\n".as_bytes();
+        assert_eq!(cut(input, &[1], 2), cut(input, &[usize::MAX], 2));
     }
 
     proptest! {
