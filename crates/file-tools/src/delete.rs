@@ -189,7 +189,7 @@ impl PlannedDelete {
                 let target = cx.workspace.writable_entry(&path)?;
                 let base = commit::state_now(cx, &target)?
                     .ok_or_else(|| commit::not_deleted(&path, &path, "it is a special file"))?;
-                steps.push(ChangeStep { target, change: NewState::Removed { base } });
+                steps.push(ChangeStep { target, change: NewState::Removed { base, is_parent: false } });
             }
         }
         let CommittedFiles { is_durable, notes, .. } =

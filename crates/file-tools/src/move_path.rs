@@ -142,7 +142,10 @@ impl PlannedMove {
         let moved = NewState::Moved { to: self.to.target.clone(), base };
         let changes = [
             ChangeStep { target: self.from.clone(), change: moved },
-            ChangeStep { target: self.to.target.clone(), change: NewState::Removed { base: replaced } },
+            ChangeStep {
+                target: self.to.target.clone(),
+                change: NewState::Removed { base: replaced, is_parent: false },
+            },
         ];
         let CommittedFiles { notes, copied, .. } = commit::commit_files(cx, "move", &changes, Undoable::Yes, approval)?;
         Ok(Moved { tree, copied, notes })

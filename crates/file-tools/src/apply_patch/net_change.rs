@@ -188,7 +188,7 @@ impl Net<'_> {
             sizes: (bytes.len() as u64, 0),
             ..NetChange::at(file)
         });
-        Ok(Some((ChangeStep { target, change: NewState::Removed { base: state.clone() } }, change)))
+        Ok(Some((ChangeStep { target, change: NewState::Removed { base: state.clone(), is_parent: false } }, change)))
     }
 
     fn present(&self, file: &PatchedFile, now: &NewFile) -> Result<NetStep, ToolError> {

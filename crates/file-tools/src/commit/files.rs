@@ -51,8 +51,9 @@ pub(crate) enum NewState {
         like: Option<WorkspacePath>,
     },
     /// Nothing: removes the file with this content, the link with this target, or the directory, which must be empty at
-    /// that moment. Modes are not compared.
-    Removed { base: EntryState },
+    /// that moment. Modes are not compared. `is_parent`: a directory that was made for another entry of a change that is
+    /// taken back.
+    Removed { base: EntryState, is_parent: bool },
     /// The same entry, its inode kept, at a path that is free or that this change frees.
     Moved { to: WritablePath, base: EntryState },
     /// A directory or a link, where nothing is. Missing parent directories need no step.
@@ -233,7 +234,7 @@ struct LoneMove<'c> {
 impl<'c> LoneMove<'c> {
     fn of(changes: &'c [ChangeStep]) -> Option<Self> {
         let is_removal =
-            |step: &&ChangeStep| matches!(step.change, NewState::Removed { base: EntryState::Directory { .. } });
+            |step: &&ChangeStep| matches!(step.change, NewState::Removed { base: EntryState::Directory { .. }, .. });
         let (removed, others): (Vec<_>, Vec<_>) = changes.iter().partition(is_removal);
         let [moved] = others[..] else { return None };
         let is_directory = matches!(moved.change, NewState::Moved { base: EntryState::Directory { .. }, .. });
@@ -313,7 +314,7 @@ impl<'c> TreeOfSteps<'c> {
                 let guard = TreeGuard::acquire_within(&cx.workspace, &[target], cx.wait_limit())?;
                 let tree = cx.workspace.tree(target, Purpose::Remove)?;
                 let bases = self.steps.iter().filter_map(|step| match &step.change {
-                    NewState::Removed { base } => Some((step.target.path(), base)),
+                    NewState::Removed { base, is_parent } => Some((step.target.path(), (base, *is_parent))),
                     _ => None,
                 });
                 done.is_durable = remove(cx, &guard, target, &tree, Some(&bases.collect()), by, approval)?;
@@ -381,7 +382,7 @@ fn moved_over(changes: &[ChangeStep]) -> MovedOver<'_> {
     let destinations = changes.iter().filter_map(ChangeStep::moved_to).map(WritablePath::path);
     let destinations: HashSet<&WorkspacePath> = destinations.collect();
     let over = changes.iter().filter_map(|ChangeStep { target, change }| match change {
-        NewState::Removed { base: EntryState::File(former) } => {
+        NewState::Removed { base: EntryState::File(former), .. } => {
             destinations.contains(target.path()).then(|| (target.path(), *former))
         }
         _ => None,
@@ -423,21 +424,21 @@ fn add<'c>(
             };
             (records, Box::new(report))
         }
-        NewState::Removed { base } => {
+        NewState::Removed { base, is_parent } => {
             // For its refusals alone: policy may protect the entry.
             let tree = cx.workspace.tree(target, Purpose::Remove)?;
             let links = if let Node::File(stat) = tree.node() { stat.links() } else { 0 };
-            *names += if over.contains_key(path) { links.saturating_sub(1) } else { 0 };
-            let removed = EntryChange::new(path, Some(transaction.remove(target, base.clone())?), None);
+            let is_over = over.contains_key(path);
+            *names += if is_over { links.saturating_sub(1) } else { 0 };
+            let was = transaction.remove(target, base.clone())?;
+            let removed = EntryChange { is_parent: *is_parent, ..EntryChange::new(path, Some(was), None) };
             // The record of what is moved over is beside that of the move.
-            let records = if over.contains_key(path) { Vec::new() } else { JournalRecord::of_entry(tool, &removed) };
+            let records = if is_over { Vec::new() } else { JournalRecord::of_entry(tool, &removed) };
             let report = move || {
-                (!over.contains_key(path)).then(|| {
-                    record_entries(cx, tool, slice::from_ref(&removed), &[]);
-                    removed
-                })
+                record_entries(cx, tool, slice::from_ref(&removed), &[]);
+                Some(removed)
             };
-            (records, Box::new(report))
+            (records, if is_over { Box::new(|| None) } else { Box::new(report) })
         }
         NewState::Moved { to, base } => {
             let tree = cx.workspace.tree(target, Purpose::Move(to))?;
@@ -583,7 +584,7 @@ mod tests {
     }
 
     fn removed(cx: &CallContext, path: &str, base: EntryState) -> ChangeStep {
-        ChangeStep { target: entry(cx, path), change: NewState::Removed { base } }
+        ChangeStep { target: entry(cx, path), change: NewState::Removed { base, is_parent: false } }
     }
 
     fn moved(cx: &CallContext, from: &str, to: &str, content: &str) -> ChangeStep {

@@ -81,7 +81,8 @@ pub(crate) fn check_capacity(cx: &CallContext, shown: &WorkspacePath, bytes: u64
     Err(not_deleted(shown, shown, &format!("{bytes} bytes are more than the history may take at once ({most})")))
 }
 
-/// Removes a tree whose every content has been kept, if it is what `bases` say, where there are any; whether it can be
+/// Removes a tree whose every content has been kept, if it is what `bases` say, where there are any, with whether each is a
+/// directory that was made for another entry; whether it can be
 /// brought back after the server has ended.
 ///
 /// # Errors
@@ -91,7 +92,7 @@ pub(crate) fn remove(
     guard: &TreeGuard,
     target: &WritablePath,
     tree: &Tree,
-    bases: Option<&HashMap<&WorkspacePath, &EntryState>>,
+    bases: Option<&HashMap<&WorkspacePath, (&EntryState, bool)>>,
     (tool, undoable): (&'static str, Undoable),
     approval: Approval,
 ) -> Result<bool, ToolError> {
@@ -118,10 +119,12 @@ pub(crate) fn remove(
         };
         let node =
             entry.node.state(&path, tree.top(), revision).ok_or_else(|| refuse(&path, "it is a special file"))?;
-        if bases.is_some_and(|bases| bases.get(&path).is_none_or(|base| !is_same(base, &node))) {
+        let base = bases.map(|bases| bases.get(&path));
+        if base.is_some_and(|base| base.is_none_or(|(base, _)| !is_same(base, &node))) {
             return Err(changed(&path));
         }
-        former.push(EntryChange::new(&path, Some(node), None));
+        let is_parent = base.flatten().is_some_and(|(_, is_parent)| *is_parent);
+        former.push(EntryChange { is_parent, ..EntryChange::new(&path, Some(node), None) });
         revisions.push(revision);
     }
     if bases.is_some_and(|bases| bases.len() != former.len()) {

@@ -1,6 +1,9 @@
 //! What leads from now to an earlier state: the steps on the disk, as text, as a diff, and what they cost.
 
-use std::{collections::BTreeMap, fmt::Write as _};
+use std::{
+    collections::{BTreeMap, HashSet},
+    fmt::Write as _,
+};
 
 use change_set::{Approval, Base, EntryState, FileState};
 use confined_fs::{FileKind, Revision, WorkspacePath};
@@ -57,6 +60,8 @@ pub(crate) struct UndoPlan {
     direction: DiffDirection,
     /// Whether a file that is restored stays the one that programs have open: others may append to it.
     stays: bool,
+    /// Directories that the changes made for other entries.
+    parents: HashSet<WorkspacePath>,
     /// Bytes that were compared for the diff so far.
     diffed: u64,
 }
@@ -102,8 +107,10 @@ impl UndoPlan {
             walk = UndoPlanner::new(view, includes_changed, pinned);
         }
         let is_meant = |path: &WorkspacePath| within.is_empty() || within.iter().any(|top| path.is_in(top));
-        let stays = changes.iter().flat_map(|change| &*change.entries).any(|entry| entry.appended.is_some());
-        let mut plan = Self { direction, stays, ..Self::default() };
+        let entries = || changes.iter().flat_map(|change| &*change.entries);
+        let stays = entries().any(|entry| entry.appended.is_some());
+        let parents = entries().filter(|entry| entry.is_parent).map(|entry| entry.path.clone()).collect();
+        let mut plan = Self { direction, stays, parents, ..Self::default() };
         for net in walk.tree.net_changes(view) {
             let from = match &net {
                 TreeChange::Move { from, .. } => is_meant(from),
@@ -145,7 +152,8 @@ impl UndoPlan {
                     }
                 }
                 self.pay(Cost::of_bytes(path.root(), size, 0));
-                let step = ChangeStep { target: entry(path)?, change: NewState::Removed { base } };
+                let is_parent = self.parents.contains(path);
+                let step = ChangeStep { target: entry(path)?, change: NewState::Removed { base, is_parent } };
                 (step, format!("{word} {path}"))
             }
             TreeChange::Move { from, to } => {

@@ -108,7 +108,7 @@ impl JournalRecord {
             return [moved].into_iter().chain(over).collect();
         }
         let record = match (from, to) {
-            (Some(from), None) => own.before(from),
+            (Some(from), None) => Self { parent: is_parent.then_some(true), ..own.before(from) },
             (from, Some(EntryState::File(file))) => {
                 let own = from.as_ref().map_or(own.clone(), |from| own.before(from));
                 let at = appended.map(|part| part.at);
