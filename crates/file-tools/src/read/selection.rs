@@ -171,8 +171,10 @@ impl SheetPart {
             let is_form =
                 |forms: &[&str]| forms.iter().any(|one| form.is_some_and(|form| form.eq_ignore_ascii_case(one)));
             let (columns, rows) = (letter_range(last), range(last).ok());
-            match name.filter(|name| !name.trim().is_empty()) {
-                _ if last.eq_ignore_ascii_case("formulas") && form.is_some() && !part.formulas => {
+            let is_name = |text: &str| !text.trim_matches([',', ' ']).is_empty();
+            let names_before = is_name(&part.name[..part.name.len() - last.len()]);
+            match name.filter(|name| is_name(name)) {
+                _ if last.eq_ignore_ascii_case("formulas") && names_before && !part.formulas => {
                     part.formulas = true;
                     part.name.truncate(part.name.len() - last.len());
                 }
@@ -527,6 +529,14 @@ mod part_tests {
             if let Ok(part) = Part::parse(&text) {
                 prop_assert_eq!(Part::parse(&part.to_string()).unwrap(), part);
             }
+        }
+    }
+
+    #[test]
+    fn sheet_without_a_name_is_read_as_it_is_printed() {
+        for text in ["sheet, rows 1", "sheet , formulas", "sheet ,, columns a-b", "sheet rows 1", "sheet formulas"] {
+            let part = Part::parse(text).unwrap();
+            assert_eq!(Part::parse(&part.to_string()).unwrap(), part, "{text}");
         }
     }
 }

@@ -98,6 +98,7 @@ impl UndoPlan {
         let view = DiskOfCall(cx);
         let mut walk = UndoPlanner::new(view, includes_changed, BTreeMap::new());
         loop {
+            walk.is_alone = matches!(&**changes, [change] if change.entries.len() == 1);
             for change in changes {
                 cx.check()?;
                 walk.revert(change);
@@ -161,7 +162,8 @@ impl UndoPlan {
                 let bytes = size(from);
                 let moved = RootBytes::of(from.root(), bytes, 0).and(RootBytes::of(to.root(), 0, bytes));
                 self.pay(Cost { change: moved, ..Cost::default() });
-                let change = NewState::Moved { to: entry(to)?, base };
+                let to_entry = DiskOfCall(cx).respelled(from, to).map_or_else(|| entry(to), Ok)?;
+                let change = NewState::Moved { to: to_entry, base };
                 (ChangeStep { target: entry(from)?, change }, format!("move {from} back to {to}"))
             }
             TreeChange::Create { path, is: EntryState::File(former) } | TreeChange::Restore { path, former } => {

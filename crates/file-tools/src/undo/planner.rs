@@ -20,6 +20,8 @@ pub(super) struct UndoPlanner<'p> {
     view: DiskOfCall<'p>,
     /// Whether changes of others are taken back as well.
     includes_changed: bool,
+    /// Whether one entry alone is taken back: it may get a name again that differs from its own in case.
+    pub(super) is_alone: bool,
     pub(super) tree: VirtualTree,
     /// Paths that stay as the disk has them, with all in them, as an earlier walk has found.
     pinned: BTreeMap<WorkspacePath, Reason>,
@@ -43,6 +45,7 @@ impl<'p> UndoPlanner<'p> {
         Self {
             view,
             includes_changed,
+            is_alone: false,
             tree: VirtualTree::default(),
             pinned,
             former: BTreeMap::new(),
@@ -212,7 +215,10 @@ impl<'p> UndoPlanner<'p> {
             }
             _ => None,
         };
-        let refusal = self.refusal(from, ChangedPart::Entry).or_else(|| self.refusal(to, ChangedPart::Entry));
+        let is_respelled = self.is_alone
+            && matches!(self.tree.node(to), VirtualNode::OnDisk(now) if self.view.respelled(&now, from).is_some());
+        let refusal = Some(from).filter(|_| !is_respelled).and_then(|from| self.refusal(from, ChangedPart::Entry));
+        let refusal = refusal.or_else(|| self.refusal(to, ChangedPart::Entry));
         if let Some(reason) = refusal.or(reason) {
             self.skip(to, reason);
             // It stays at its new path, so nothing earlier may touch its old one.

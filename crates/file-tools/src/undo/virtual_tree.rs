@@ -428,6 +428,12 @@ impl DiskOfCall<'_> {
         Some(content.revision())
     }
 
+    /// The path `old` as the name to which the entry at `now` goes back, where the two differ in case alone and the file
+    /// system finds it by both.
+    pub(super) fn respelled(self, now: &WorkspacePath, old: &WorkspacePath) -> Option<WritablePath> {
+        self.0.workspace.respelled(&self.entry(now)?, old)
+    }
+
     /// Whether the directory that is there was made by a change as one with this `identity`, or was brought back for it.
     pub(super) fn is_made(self, directory: &WorkspacePath, identity: Option<(u64, u64)>) -> bool {
         let Some((identity, now)) = identity.zip(self.stat(directory)) else { return true };
