@@ -13,7 +13,7 @@ const OPEN_AT_ONCE: usize = 64;
 /// The open directories on the way from a top down to the current one: the directory cache of walks and trees. `T` is how
 /// the top is held, which stays open.
 ///
-/// Each directory is opened as a child of the one above it, which costs the same at any depth. At most [`OPEN_AT_ONCE`] of
+/// Each directory is opened as a child of the one above it, which costs the same at any depth. At most `OPEN_AT_ONCE` of
 /// them are open below the top, however deep the tree; one that was closed meanwhile is opened again from the nearest that
 /// is still open, confined beneath it, no link followed.
 #[derive(Debug)]

@@ -74,7 +74,7 @@ impl<'b> HashedBytes<'b> {
         Self { bytes, revision: Revision::of(bytes) }
     }
 
-    /// Bytes that were hashed before: `revision` must be theirs, as in a [`Snapshot`](crate::Snapshot).
+    /// Bytes that were hashed before: `revision` must be theirs, as in a [`Snapshot`](confined_fs::Snapshot).
     pub fn hashed(bytes: &'b [u8], revision: Revision) -> Self {
         debug_assert_eq!(Revision::of(bytes), revision, "the bytes of a revision");
         Self { bytes, revision }

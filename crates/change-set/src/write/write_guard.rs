@@ -154,7 +154,7 @@ pub struct PreviousFile<'g> {
     pub content: &'g mut dyn io::Read,
     /// Its length in bytes, when it was checked.
     pub size: u64,
-    /// Its permission bits, as [`WorkspacePath::mode_when_recreated`] has them; 0 where the system has none.
+    /// Its permission bits, as [`mode_when_recreated`] has them; 0 where the system has none.
     pub mode: u32,
     /// The revision of its content, when it was checked.
     pub revision: Revision,

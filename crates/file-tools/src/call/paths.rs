@@ -104,7 +104,7 @@ impl CallContext {
         Ok(self.resolve_tail(text, &tail, ExistingKind::File)?.unwrap_or(path))
     }
 
-    /// As [`Workspace::resolve`](change_set::Workspace::resolve); what is not there means what looks the same, which the
+    /// As [`Workspace::resolve`](confined_fs::Workspace::resolve); what is not there means what looks the same, which the
     /// answer says.
     ///
     /// # Errors
