@@ -37,7 +37,9 @@ pub use commands::Invocation;
 pub(crate) use commands::{command, command_without_directories};
 pub use environment::Environment;
 pub use exec::ExecRequest;
-pub(in crate::config) use options::{OptionRow, PER_ROLE, PER_ROOT, PREFIX, SECTIONS, UNBOUNDED, ValueKind};
+pub(in crate::config) use options::{
+    OPTION_SECTIONS, OptionRow, PER_ROLE, PER_ROOT, UNBOUNDED, VARIABLE_PREFIX, ValueKind,
+};
 pub(in crate::config) use raw::{LspTable, RawArgs, RawTable, RawValue, Source};
 pub use read::{BAD_CONFIGURATION, StartError};
 pub(in crate::config) use requests::GUIDE_CLIENTS;

@@ -112,11 +112,11 @@ fn server(config: &Config) -> Result<Server, StartError> {
 
 fn print_waiting_note(config: &Config) {
     if config.action == Action::Serve && io::stdin().is_terminal() {
-        let _ = writeln!(io::stderr(), "{WAITING}");
+        let _ = writeln!(io::stderr(), "{WAITING_NOTE}");
     }
 }
 
-const WAITING: &str = "rootbound waits for an MCP client on stdin; Ctrl-C ends it. \
+const WAITING_NOTE: &str = "rootbound waits for an MCP client on stdin; Ctrl-C ends it. \
                        To try it without a client: rootbound call grep pattern=main (see rootbound --help)";
 
 /// Says what is unusual about this start: in the log of a server, as a sentence to the person who typed a command.

@@ -38,7 +38,7 @@ pub fn call(server: Server, offered: &Selection, request: &CallRequest) -> ExitC
 }
 
 /// Advice about JSON that a shell has changed. cmd and PowerShell before 7.3 drop its double quotes.
-const QUOTES: &str = if cfg!(windows) {
+const QUOTING_HINT: &str = if cfg!(windows) {
     "cmd and PowerShell remove its double quotes, so write key=value (or \\\" for each quote)"
 } else {
     "check the quotes, or write key=value"
@@ -51,7 +51,8 @@ fn arguments(tool: &str, words: &[String], schema: Option<&Map<String, Value>>) 
     if let [word] = words
         && word.trim_start().starts_with('{')
     {
-        return parse_exact(word).map_err(|error| format!("the arguments are not a JSON object ({error}): {QUOTES}"));
+        return parse_exact(word)
+            .map_err(|error| format!("the arguments are not a JSON object ({error}): {QUOTING_HINT}"));
     }
     let mut arguments = Map::new();
     for word in words {

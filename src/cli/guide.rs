@@ -12,7 +12,7 @@ use file_tools::{ErasedTool, Toolbox};
 use super::{print, remark};
 
 /// The name of the skill, and so of its folder.
-const SKILL: &str = "rootbound-files";
+const SKILL_NAME: &str = "rootbound-files";
 /// The paths that `deerflow` shows to its model, as `docs/clients.md` offers them.
 const DEERFLOW_ROOTS: &str = "`/mnt/user-data/workspace` (relative paths begin here), `/mnt/user-data/uploads`, \
                               `/mnt/user-data/outputs`, and to read only `/mnt/skills` and `/mnt/acp-workspace`";
@@ -25,10 +25,10 @@ pub fn guide(config: &Config, request: &GuideRequest) -> ExitCode {
     let client = request.client();
     let mut texts = Vec::new();
     if client.has_skill && request.part != Some(GuidePart::Paragraph) {
-        let place = format!("skills/public/{SKILL}/SKILL.md in the folder of DeerFlow");
+        let place = format!("skills/public/{SKILL_NAME}/SKILL.md in the folder of DeerFlow");
         texts.push((place, words.skill()));
     } else if request.part == Some(GuidePart::Skill) {
-        texts.push((format!("the file {SKILL}/SKILL.md in the skills folder of the client"), words.skill()));
+        texts.push((format!("the file {SKILL_NAME}/SKILL.md in the skills folder of the client"), words.skill()));
     }
     if request.part != Some(GuidePart::Skill) {
         texts.push((client.file.to_owned(), words.paragraph(client)));
@@ -89,7 +89,7 @@ impl<'c> GuideTexts<'c> {
             let _ = write!(
                 text,
                 " Where other instructions name `read_file`, `write_file`, `str_replace`, `ls`, `glob` or `grep`, use \
-                 these. The skill `{SKILL}` has more."
+                 these. The skill `{SKILL_NAME}` has more."
             );
         }
         if let Some(sentence) = self.see_first() {
@@ -98,7 +98,7 @@ impl<'c> GuideTexts<'c> {
         if let Some(wait) = self.tool("wait") {
             let _ = write!(text, " To follow a build or a log, call {wait}; never poll.");
         }
-        let _ = write!(text, " {} {CUT}", self.paths());
+        let _ = write!(text, " {} {CUT_ADVICE}", self.paths());
         text
     }
 
@@ -112,7 +112,7 @@ impl<'c> GuideTexts<'c> {
         );
         // A JSON string is a YAML one.
         let description = serde_json::Value::from(description);
-        let mut text = format!("---\nname: {SKILL}\ndescription: {description}\n---\n\n# Files\n\n## Tools\n\n");
+        let mut text = format!("---\nname: {SKILL_NAME}\ndescription: {description}\n---\n\n# Files\n\n## Tools\n\n");
         for ErasedTool { spec, examples, .. } in &self.tools {
             let _ = write!(text, "- `{}{}` {}", self.prefix, spec.name, spec.purpose);
             for (index, example) in examples.iter().enumerate() {
@@ -147,7 +147,7 @@ impl<'c> GuideTexts<'c> {
         if self.client.has_skill {
             text.push_str("- Do several files or replacements in one call: a run stops after 50 calls of one tool.\n");
         }
-        let _ = writeln!(text, "- {CUT}");
+        let _ = writeln!(text, "- {CUT_ADVICE}");
         text
     }
 
@@ -190,7 +190,8 @@ impl<'c> GuideTexts<'c> {
 }
 
 /// Help that every answer and error offers.
-const CUT: &str = "An answer that was cut ends with the call that continues it, and an error with the next step.";
+const CUT_ADVICE: &str =
+    "An answer that was cut ends with the call that continues it, and an error with the next step.";
 
 #[cfg(test)]
 mod tests {

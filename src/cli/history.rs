@@ -23,7 +23,7 @@ use file_tools::{
 use super::{TIME_LIMIT, age, report, with_bar};
 
 /// Digits of a revision that are shown; `restore` accepts any unique prefix.
-const DIGITS: usize = 12;
+const SHOWN_DIGITS: usize = 12;
 /// Digits of a session that are shown; `--session` accepts any unique prefix.
 const SESSION_DIGITS: usize = 8;
 /// Digits of a thread's UUID that are shown.
@@ -101,7 +101,7 @@ fn table(records: &[JournalRecord], now: u64) -> String {
 
 fn line(record: &JournalRecord, now: u64) -> String {
     let before = match (&record.old, record.kind) {
-        (Some(revision), _) => revision.get(..DIGITS).unwrap_or(revision),
+        (Some(revision), _) => revision.get(..SHOWN_DIGITS).unwrap_or(revision),
         (None, RecordKind::Directory) => "directory",
         (None, RecordKind::Made) => "made",
         (None, RecordKind::Link) => "link",
@@ -128,7 +128,7 @@ fn maker(record: &JournalRecord) -> String {
 }
 
 fn row([time, ago, tool, before, change, path]: [&str; 6]) -> String {
-    format!("{time:<16}  {ago:>7}  {tool:<7}  {before:<DIGITS$}  {change:<11}  {path}\n")
+    format!("{time:<16}  {ago:>7}  {tool:<7}  {before:<SHOWN_DIGITS$}  {change:<11}  {path}\n")
 }
 
 /// `2026-11-26 15:08`, in UTC: the files of time zones are out of reach behind the walls.

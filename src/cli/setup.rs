@@ -31,7 +31,7 @@ use crate::config::{Environment, SetupRequest, suggestion::quoted};
 
 use self::{
     client_file::FileChange,
-    clients::{CLIENTS, Client, EntryScope},
+    clients::{CLIENT_ROWS, Client, EntryScope},
     entry::{ServerEntry, entries, is_in},
     error::{Result, SetupError, refused},
     plan::{SetupPlan, SetupTarget},
@@ -42,7 +42,7 @@ use clients::{Folders, System};
 use super::print;
 
 /// How often a change is computed again because another program has changed the file since it was read.
-const ATTEMPTS: usize = 50;
+const MAX_ATTEMPTS: usize = 50;
 
 /// Lists the clients, shows the configuration of one, or changes its file. The exit code is 0 if that is done, 1 if the
 /// file cannot be used or a person says no, and 2 if the request cannot be understood.
@@ -80,7 +80,7 @@ fn run(name: &str, request: &SetupRequest, folders: &Folders<'_>) -> Result<Stri
 /// The client and its file.
 fn target<'f>(name: &str, request: &SetupRequest, folders: &'f Folders<'f>) -> Result<SetupTarget<'f>> {
     let is_it = |client: &&Client| client.id == name || client.id.replace('-', "").starts_with(name);
-    let Some(client) = CLIENTS.iter().find(is_it) else {
+    let Some(client) = CLIENT_ROWS.iter().find(is_it) else {
         return refused(format!("{name:?} is not a client that setup knows: `rootbound setup` lists them"));
     };
     if request.split && !client.splits_tools() {
@@ -143,7 +143,7 @@ fn usual_scope(client: &Client, request: &SetupRequest, folders: &Folders<'_>) -
 
 /// Where setup has put the entry: the first scope of which there is a record, else the usual one.
 fn recorded_scope(client: &'static Client, request: &SetupRequest, folders: &Folders<'_>) -> EntryScope {
-    let name = request.name.as_deref().unwrap_or(entry::NAME);
+    let name = request.name.as_deref().unwrap_or(entry::DEFAULT_NAME);
     let is_recorded = |scope: &EntryScope| {
         target_in(client, *scope, request, folders).is_ok_and(|target| target.records().of(name).is_some())
     };
@@ -212,7 +212,7 @@ fn change(
     plan: impl Fn() -> Result<SetupPlan>,
 ) -> Result<(Option<String>, Vec<String>)> {
     let records = target.records();
-    for _ in 0..ATTEMPTS {
+    for _ in 0..MAX_ATTEMPTS {
         let mut plan = plan()?;
         if plan.changes.is_empty() {
             return Ok((None, plan.notes));
@@ -244,7 +244,7 @@ fn change(
         }
     }
     let why = "before it could be written: close the client and try again";
-    refused(format!("another program changed the file {ATTEMPTS} times {why}"))
+    refused(format!("another program changed the file {MAX_ATTEMPTS} times {why}"))
 }
 
 fn approve(diff: &str) -> Result<()> {

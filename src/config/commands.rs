@@ -15,21 +15,21 @@ use clap_complete::Shell;
 use file_tools::Toolbox;
 
 use super::{
-    Config, Document, Environment, ExecRequest, GUIDE_CLIENTS, OptionRow, RawArgs, RawValue, SECTIONS, Source,
+    Config, Document, Environment, ExecRequest, GUIDE_CLIENTS, OPTION_SECTIONS, OptionRow, RawArgs, RawValue, Source,
     ValueKind,
     exec::ExecArguments,
     options::options,
     requests::{
         Action, CallRequest, GuideRequest, HistoryCommand, IndexRequest, KnownValues, ListRequest, SetupRequest,
     },
-    validate::GROUPS,
+    validate::TOOL_GROUPS,
 };
 
 /// The name of a command, its help, and what adds its arguments.
 type CommandRow = (&'static str, &'static str, fn(Command) -> Command);
 
 /// The commands; their arguments are added later, so that a server does not spend its start on them.
-pub(super) const COMMANDS: &[CommandRow] = &[
+pub(super) const COMMAND_ROWS: &[CommandRow] = &[
     ("call", "Run one tool through the server and print its text", |command| {
         with_flags(own::<CallRequest>(command))
                 .override_usage("rootbound call [OPTIONS] TOOL [JSON | KEY=VALUE]...")
@@ -173,7 +173,7 @@ pub(super) fn flags(common: &'static [&str]) -> impl Iterator<Item = Arg> {
     let flag = |(heading, option): (&'static str, &'static OptionRow)| {
         flag(option).help_heading(heading).hide_short_help(!common.contains(&option.flag))
     };
-    SECTIONS.iter().flat_map(|(heading, options)| options.iter().map(|option| (*heading, option))).map(flag)
+    OPTION_SECTIONS.iter().flat_map(|(heading, options)| options.iter().map(|option| (*heading, option))).map(flag)
 }
 
 fn flag(option: &'static OptionRow) -> Arg {
@@ -188,7 +188,7 @@ fn flag(option: &'static OptionRow) -> Arg {
     match option.kind {
         ValueKind::List("GROUP") => arg
             .action(ArgAction::Append)
-            .value_parser(ValueParser::new(KnownValues(GROUPS.iter().map(|(name, _)| *name).collect()))),
+            .value_parser(ValueParser::new(KnownValues(TOOL_GROUPS.iter().map(|(name, _)| *name).collect()))),
         ValueKind::List(_) => arg.action(ArgAction::Append),
         // `--read-only` and `--read-only=false`, never `--read-only false`, which would take a DIR.
         ValueKind::Switch(_) => {
@@ -231,11 +231,12 @@ pub enum Invocation {
 pub(super) type CommandLine = ControlFlow<Invocation, (Action, Vec<OsString>)>;
 
 /// The options that `-h` shows; `--help` shows all.
-const COMMON: [&str; 9] = ["root", "read-only", "tools", "allow", "confirm", "deny", "protect", "secrets", "config"];
+const COMMON_OPTIONS: [&str; 9] =
+    ["root", "read-only", "tools", "allow", "confirm", "deny", "protect", "secrets", "config"];
 
-const MORE: &str = "All options and examples: rootbound --help. One command: rootbound COMMAND --help";
+const MORE_HELP: &str = "All options and examples: rootbound --help. One command: rootbound COMMAND --help";
 
-const EXAMPLES: &str = "\
+const HELP_EXAMPLES: &str = "\
 Examples:
   rootbound ~/code/app                            serve one directory
   rootbound --read-only ~/code/app ~/code/lib     serve two, change nothing
@@ -326,13 +327,13 @@ pub(crate) fn command_without_directories() -> Command {
     Command::new("rootbound")
         .version(env!("CARGO_PKG_VERSION"))
         .about("A sandboxed MCP file server on stdio: glob, grep, ls, read, write and edit for AI agents")
-        .after_help(MORE)
-        .after_long_help(EXAMPLES)
+        .after_help(MORE_HELP)
+        .after_long_help(HELP_EXAMPLES)
         .override_usage("rootbound [OPTIONS] [DIR]...\n       rootbound [OPTIONS] COMMAND ...")
         // `rootbound ~/app call grep …`: a directory of that name is written ./call
         .subcommand_precedence_over_arg(true)
-        .args(flags(&COMMON))
-        .subcommands(COMMANDS.iter().map(|(name, about, rest)| Command::new(*name).about(*about).defer(*rest)))
+        .args(flags(&COMMON_OPTIONS))
+        .subcommands(COMMAND_ROWS.iter().map(|(name, about, rest)| Command::new(*name).about(*about).defer(*rest)))
 }
 
 /// Reads the options of one level. clap's global arguments would let the values after the command replace those
@@ -367,10 +368,10 @@ mod tests {
     fn short_help_fits_two_screens_and_the_long_one_has_every_option() {
         let short = command().render_help().to_string();
         assert!(short.lines().count() <= 50, "{} lines: {short}", short.lines().count());
-        assert!(COMMON.iter().all(|flag| short.contains(&format!("--{flag}"))), "{short}");
+        assert!(COMMON_OPTIONS.iter().all(|flag| short.contains(&format!("--{flag}"))), "{short}");
         let long = command().render_long_help().to_string();
         assert!(options().all(|option| long.contains(&format!("--{}", option.flag))), "{long}");
-        for (name, ..) in COMMANDS {
+        for (name, ..) in COMMAND_ROWS {
             let mut command = command();
             command.build();
             let short = command.find_subcommand_mut(name).expect("in the table").render_help().to_string();

@@ -10,7 +10,7 @@ use std::{
 use etcetera::BaseStrategy as _;
 use text_file::nearest_name::{ONE_OF_FEW, did_you_mean, nearest_names};
 
-use super::{OptionRow, PREFIX, RawArgs, Source, options::options};
+use super::{OptionRow, RawArgs, Source, VARIABLE_PREFIX, options::options};
 
 /// Not an option: it is set by a launcher that starts the program, such as npm's.
 const LAUNCHER_VARIABLE: &str = "ROOTBOUND_LAUNCHER";
@@ -89,14 +89,14 @@ impl Environment {
     /// `""` for what their own configuration leaves out.
     pub(super) fn options(&self, raw: &mut RawArgs, problems: &mut Vec<String>) {
         for (name, value) in &self.variables {
-            let is_option = |name: &&str| name.starts_with(PREFIX) && *name != LAUNCHER_VARIABLE;
+            let is_option = |name: &&str| name.starts_with(VARIABLE_PREFIX) && *name != LAUNCHER_VARIABLE;
             let Some(name) = name.to_str().filter(is_option) else { continue };
             let Some(option) = options().find(|option| option.variable() == name) else {
                 let names: Vec<String> = options().map(OptionRow::variable).collect();
                 // Without the prefix, which alone would make any two names alike.
-                let words = names.iter().map(|name| &name[PREFIX.len()..]);
-                let near = nearest_names(&name[PREFIX.len()..], words, ONE_OF_FEW);
-                let next = did_you_mean(near.first().map(|near| format!("{PREFIX}{near}")))
+                let words = names.iter().map(|name| &name[VARIABLE_PREFIX.len()..]);
+                let near = nearest_names(&name[VARIABLE_PREFIX.len()..], words, ONE_OF_FEW);
+                let next = did_you_mean(near.first().map(|near| format!("{VARIABLE_PREFIX}{near}")))
                     .unwrap_or_else(|| "unset it; `rootbound --help` lists the options".to_owned());
                 problems.push(format!("{name} is not a variable of rootbound: {next}"));
                 continue;

@@ -14,7 +14,7 @@ use super::{
     Environment, RawArgs, Source,
     environment::{self, real},
     findings::Findings,
-    options::{CONFINE, option},
+    options::{CONFINE_VALUES, option},
     requests::KnownValues,
     roots::{self, RootArgs},
 };
@@ -56,11 +56,11 @@ pub(super) struct ExecArguments {
 
 /// Variables that a command gets; all others only by `--env`.
 #[cfg(not(windows))]
-const INHERITED: &str = "HOME LANG LANGUAGE LC_ALL LC_COLLATE LC_CTYPE LC_MESSAGES LC_MONETARY LC_NUMERIC LC_TIME LOGNAME NO_COLOR \
+const INHERITED_VARIABLES: &str = "HOME LANG LANGUAGE LC_ALL LC_COLLATE LC_CTYPE LC_MESSAGES LC_MONETARY LC_NUMERIC LC_TIME LOGNAME NO_COLOR \
      PATH TERM TZ USER";
 /// The same on Windows, where a program needs more of it to start.
 #[cfg(windows)]
-const INHERITED: &str = "ComSpec NO_COLOR PATH Path PATHEXT SystemRoot TEMP TMP USERNAME USERPROFILE windir";
+const INHERITED_VARIABLES: &str = "ComSpec NO_COLOR PATH Path PATHEXT SystemRoot TEMP TMP USERNAME USERPROFILE windir";
 
 /// A command to run, and what a person should know before.
 #[derive(Debug, PartialEq, Eq)]
@@ -96,7 +96,7 @@ impl ExecArguments {
             problems.push("no command was given: rootbound exec [OPTIONS] -- CMD [ARG]...".to_owned());
         }
         let mode = self.confine.as_deref().unwrap_or("required".as_ref()).to_string_lossy();
-        let known = CONFINE.iter().find(|(name, _)| *name == mode);
+        let known = CONFINE_VALUES.iter().find(|(name, _)| *name == mode);
         if known.is_none() {
             problems.push(format!("--confine {mode:?}: write required, auto or off"));
         }
@@ -215,7 +215,7 @@ fn variables(given: &[OsString], environment: &Environment, problems: &mut Vec<S
     let inherited =
         |name: &OsStr| environment.variable(name.to_str()?).map(|value| (name.to_owned(), value.to_owned()));
     let mut variables: Vec<_> =
-        INHERITED.split_ascii_whitespace().filter_map(|name| inherited(OsStr::new(name))).collect();
+        INHERITED_VARIABLES.split_ascii_whitespace().filter_map(|name| inherited(OsStr::new(name))).collect();
     for text in given {
         let (name, value) = split(text);
         if name.is_empty() {

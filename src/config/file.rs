@@ -36,13 +36,13 @@ fn parse(text: &str, name: &str, raw: &mut RawArgs, problems: &mut Vec<String>) 
         let line = line_of(text, error.span().map_or(0, |span| span.start));
         invalid.push(line);
         let escapes = text.lines().nth(line - 1).filter(|line| escaped_drive(line).is_some());
-        let next = if escapes.is_some() { format!("; {LITERAL}") } else { String::new() };
+        let next = if escapes.is_some() { format!("; {LITERAL_HINT}") } else { String::new() };
         problems.push(format!("{name}:{line}: not valid TOML: {}{next}", error.message().trim().replace('\n', ", ")));
     }
     for (number, line) in text.lines().enumerate() {
         // \n, \t and others are valid, and the path would silently be another.
         if escaped_drive(line).is_some_and(|letter| "btnfre".contains(letter)) {
-            problems.push(format!("{name}:{}: {LITERAL}", number + 1));
+            problems.push(format!("{name}:{}: {LITERAL_HINT}", number + 1));
         }
     }
     let mut reader = Reader { text, name, invalid, problems };
@@ -66,7 +66,7 @@ fn parse(text: &str, name: &str, raw: &mut RawArgs, problems: &mut Vec<String>) 
     }
 }
 
-const LITERAL: &str =
+const LITERAL_HINT: &str =
     r"a Windows path in double quotes, where \n, \t and \U are escapes: write it in single quotes, 'C:\new'";
 
 /// The letter after the backslash of `"C:\x` in a line that is no comment: the beginning of a Windows path in double

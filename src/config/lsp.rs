@@ -21,7 +21,7 @@ use super::{
     LspTable,
     environment::real,
     findings::{Findings, nearest_or_all},
-    options::CONFINE,
+    options::CONFINE_VALUES,
 };
 
 /// Seconds that a change may wait for a server.
@@ -191,7 +191,7 @@ impl TableCheck<'_, '_> {
 
     fn confine(&mut self, usual: Confine) -> Confine {
         let Some(mode) = self.table.text("confine") else { return usual };
-        let known = CONFINE.iter().find(|(name, _)| *name == mode);
+        let known = CONFINE_VALUES.iter().find(|(name, _)| *name == mode);
         if known.is_none() {
             self.problem("confine", &format!("confine {mode:?}: write required, auto or off"));
         }
@@ -241,27 +241,27 @@ impl TableCheck<'_, '_> {
 /// The type that a key takes, and its name in a message.
 type KeyType = (fn(&Value) -> bool, &'static str);
 
-const TEXT: KeyType = (Value::is_string, "text");
-const TEXTS: KeyType = (
+const TEXT_TYPE: KeyType = (Value::is_string, "text");
+const TEXTS_TYPE: KeyType = (
     |value| value.as_array().is_some_and(|list| list.iter().all(Value::is_string)),
     "a list of texts: [\"first\", \"second\"]",
 );
-const SWITCH: KeyType = (Value::is_boolean, "true or false");
-const TABLE: KeyType = (Value::is_object, "a table");
+const SWITCH_TYPE: KeyType = (Value::is_boolean, "true or false");
+const TABLE_TYPE: KeyType = (Value::is_object, "a table");
 
-const KEYS: &[(&str, KeyType)] = &[
-    ("command", TEXT),
-    ("args", TEXTS),
-    ("extensions", TEXTS),
-    ("root_markers", TEXTS),
+const TABLE_KEYS: &[(&str, KeyType)] = &[
+    ("command", TEXT_TYPE),
+    ("args", TEXTS_TYPE),
+    ("extensions", TEXTS_TYPE),
+    ("root_markers", TEXTS_TYPE),
     ("timeout", (Value::is_number, "a number of seconds")),
-    ("env", TEXTS),
-    ("read", TEXTS),
-    ("write", SWITCH),
-    ("network", SWITCH),
-    ("confine", TEXT),
-    ("settings", TABLE),
-    ("initialization_options", TABLE),
+    ("env", TEXTS_TYPE),
+    ("read", TEXTS_TYPE),
+    ("write", SWITCH_TYPE),
+    ("network", SWITCH_TYPE),
+    ("confine", TEXT_TYPE),
+    ("settings", TABLE_TYPE),
+    ("initialization_options", TABLE_TYPE),
 ];
 
 /// Reads the tables below `lsp`. `place` is where an offset of the file is, as problems begin.
@@ -300,8 +300,8 @@ fn values(
     let mut values = BTreeMap::new();
     for (key, value) in table {
         let (at, key): (String, &str) = (place(key.span().start), key.get_ref());
-        let Some((_, (fits, expected))) = KEYS.iter().find(|(known, _)| *known == key) else {
-            let known: Vec<&str> = KEYS.iter().map(|(known, _)| *known).collect();
+        let Some((_, (fits, expected))) = TABLE_KEYS.iter().find(|(known, _)| *known == key) else {
+            let known: Vec<&str> = TABLE_KEYS.iter().map(|(known, _)| *known).collect();
             let next = nearest_or_all(key, &known, "keys");
             problems.push(format!("{at}: unknown key of a language server {key:?}: {next}"));
             continue;

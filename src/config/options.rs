@@ -24,7 +24,7 @@ use self::ValueKind::{Choice, Count, List, Seconds, Size, Switch, Text};
 pub(super) const UNBOUNDED: u64 = i64::MAX as u64;
 
 /// The beginning of the name of each environment variable.
-pub(super) const PREFIX: &str = "ROOTBOUND_";
+pub(super) const VARIABLE_PREFIX: &str = "ROOTBOUND_";
 
 #[derive(Debug)]
 pub(super) struct OptionRow {
@@ -119,7 +119,7 @@ impl OptionRow {
 
     /// The environment variable: `ROOTBOUND_MAX_OUTPUT`.
     pub(super) fn variable(&self) -> String {
-        format!("{PREFIX}{}", self.key().to_uppercase())
+        format!("{VARIABLE_PREFIX}{}", self.key().to_uppercase())
     }
 
     /// The name of its value in the help.
@@ -175,13 +175,13 @@ impl OptionRow {
 // The table.
 
 /// The headings of the help, each with its options, in this order.
-pub(super) const SECTIONS: &[(&str, &[OptionRow])] = &[
-    ("Directories", ROOTS),
-    ("Tools", TOOLS),
-    ("Policy (patterns are globs on paths below a root, in addition to the built-in lists)", POLICY),
-    ("Limits", LIMITS),
-    ("Audit", AUDIT),
-    ("Process", PROCESS),
+pub(super) const OPTION_SECTIONS: &[(&str, &[OptionRow])] = &[
+    ("Directories", ROOT_ROWS),
+    ("Tools", TOOL_ROWS),
+    ("Policy (patterns are globs on paths below a root, in addition to the built-in lists)", POLICY_ROWS),
+    ("Limits", LIMIT_ROWS),
+    ("Audit", AUDIT_ROWS),
+    ("Process", PROCESS_ROWS),
 ];
 
 /// The row of an option that exists.
@@ -190,7 +190,7 @@ pub(super) fn option(flag: &str) -> &'static OptionRow {
 }
 
 pub(super) fn options() -> impl Iterator<Item = &'static OptionRow> {
-    SECTIONS.iter().flat_map(|(_, options)| *options)
+    OPTION_SECTIONS.iter().flat_map(|(_, options)| *options)
 }
 
 const MIB: u64 = 1 << 20;
@@ -199,19 +199,20 @@ const MIB: u64 = 1 << 20;
 
 const ON_OFF: &[(&str, bool)] = &[("on", true), ("off", false)];
 const AUTO_OFF: &[(&str, bool)] = &[("auto", true), ("off", false)];
-const RESOLVER: &[(&str, bool)] = &[("auto", false), ("walk", true)];
+const RESOLVER_VALUES: &[(&str, bool)] = &[("auto", false), ("walk", true)];
 const READ_BEFORE_WRITE: &[(&str, ReadBeforeWrite)] =
     &[("strict", ReadBeforeWrite::Strict), ("off", ReadBeforeWrite::Off)];
-const CONFIRM: &[(&str, Confirm)] =
+const CONFIRM_VALUES: &[(&str, Confirm)] =
     &[("never", Confirm::Never), ("destructive", Confirm::Destructive), ("writes", Confirm::Writes)];
 const CONFIRM_THROUGH: &[(&str, ConfirmThrough)] =
     &[("client", ConfirmThrough::Client), ("model", ConfirmThrough::Model)];
-const SECRETS: &[(&str, Option<Secrets>)] = &[("deny", Some(Secrets::Deny)), ("names", Some(Secrets::Names))];
+const SECRETS_VALUES: &[(&str, Option<Secrets>)] = &[("deny", Some(Secrets::Deny)), ("names", Some(Secrets::Names))];
 /// Also those of `rootbound exec`, and of `confine` in an `[lsp.NAME]` table.
-pub(super) const CONFINE: &[(&str, Confine)] =
+pub(super) const CONFINE_VALUES: &[(&str, Confine)] =
     &[("auto", Confine::Auto), ("required", Confine::Required), ("off", Confine::Off)];
-const INDEX: &[(&str, IndexMode)] = &[("auto", IndexMode::Auto), ("eager", IndexMode::Eager), ("off", IndexMode::Off)];
-const LEVELS: &[(&str, LevelFilter)] = &[
+const INDEX_VALUES: &[(&str, IndexMode)] =
+    &[("auto", IndexMode::Auto), ("eager", IndexMode::Eager), ("off", IndexMode::Off)];
+const LOG_LEVELS: &[(&str, LevelFilter)] = &[
     ("off", LevelFilter::OFF),
     ("error", LevelFilter::ERROR),
     ("warn", LevelFilter::WARN),
@@ -220,7 +221,7 @@ const LEVELS: &[(&str, LevelFilter)] = &[
     ("trace", LevelFilter::TRACE),
 ];
 
-const ROOTS: &[OptionRow] = &[
+const ROOT_ROWS: &[OptionRow] = &[
     row("root", List("[NAME=]PATH")).help(
         "Offer a directory, under NAME if one is given: a plain word, or a virtual absolute path such as \
          /mnt/user-data/workspace. `:ro` makes it read-only, `:untrusted` is --untrusted for it alone, `:optional` \
@@ -235,7 +236,7 @@ const ROOTS: &[OptionRow] = &[
     ),
 ];
 
-const TOOLS: &[OptionRow] = &[
+const TOOL_ROWS: &[OptionRow] = &[
     row("tools", Text("LIST")).help("Offer only these tools: names separated by commas"),
     row("allow", List("GROUP")).help(
         "Also offer an optional group of tools: `manage` (mkdir, move, copy, delete, undo), `patch` (apply_patch), \
@@ -260,7 +261,7 @@ const TOOLS: &[OptionRow] = &[
         "`on` (default): the answer about a change names the problems that it has introduced, such as syntax errors; \
          `off`: files are not checked",
     ),
-    row("confirm", Choice("MODE", &Choices(CONFIRM, |config| &mut config.server.confirm))).help(
+    row("confirm", Choice("MODE", &Choices(CONFIRM_VALUES, |config| &mut config.server.confirm))).help(
         "Show a person each change and make it only if they approve: `never` (default); `destructive`: changes that \
          replace or remove something; `writes`: all changes. Such a change is refused if the client cannot ask",
     ),
@@ -276,11 +277,11 @@ const TOOLS: &[OptionRow] = &[
     row("ignore", List("PATTERN")).help("Skip matching paths in ls, glob and grep; gitignore syntax"),
 ];
 
-const POLICY: &[OptionRow] = &[
+const POLICY_ROWS: &[OptionRow] = &[
     row("deny", List("GLOB")).help("Refuse the content of these files"),
     row("hide", List("GLOB")).help("Refuse these files and do not show their names"),
     row("protect", List("GLOB")).help("Refuse to create or change these files"),
-    row("secrets", Choice("MODE", &Choices(SECRETS, |config| &mut config.workspace.policy.secrets))).help(
+    row("secrets", Choice("MODE", &Choices(SECRETS_VALUES, |config| &mut config.workspace.policy.secrets))).help(
         "What is shown of files on the built-in list of secrets: `deny` (default): nothing; `names`: `read` answers \
          with the names in a file that is nothing but a list of names with values (.env, INI, JSON, YAML, TOML), never \
          a value. Nothing else changes: all others stay denied, and so do files that --deny names",
@@ -295,7 +296,7 @@ const POLICY: &[OptionRow] = &[
     ),
 ];
 
-const LIMITS: &[OptionRow] = &[
+const LIMIT_ROWS: &[OptionRow] = &[
     // An error with its hint needs up to a thousand bytes; no model takes 10 MiB.
     row("max-output", Size(1_000..=10 * MIB, |config| NumberField::OptUsize(&mut config.settings.max_output))).help(
         "Longest text of one answer, for every client [default: by the name that the client sends; 40 KB if it is not \
@@ -321,7 +322,7 @@ const LIMITS: &[OptionRow] = &[
     ),
 ];
 
-const AUDIT: &[OptionRow] = &[
+const AUDIT_ROWS: &[OptionRow] = &[
     row("audit", Text("FILE")).help(
         "Append one JSON line for each call: when, who, what, where, how it ended and the revision of each changed \
          file before and after; of content only its length and SHA-256. The folder of the file must be outside of the \
@@ -339,13 +340,13 @@ const AUDIT: &[OptionRow] = &[
     ),
 ];
 
-const PROCESS: &[OptionRow] = &[
-    row("confine", Choice("MODE", &Choices(CONFINE, |config| &mut config.confine))).help(
+const PROCESS_ROWS: &[OptionRow] = &[
+    row("confine", Choice("MODE", &Choices(CONFINE_VALUES, |config| &mut config.confine))).help(
         "Let the kernel confine the whole process to the directories (Landlock) and refuse it programs, sockets and \
          the like (seccomp): `auto` (default): as far as the kernel supports it; `required`: do not start without it; \
          `off`",
     ),
-    row("resolver", Choice("WAY", &Choices(RESOLVER, |config| &mut config.workspace.force_fallback))).help(
+    row("resolver", Choice("WAY", &Choices(RESOLVER_VALUES, |config| &mut config.workspace.force_fallback))).help(
         "How paths are opened below a directory: `auto` (default): in one step that the kernel confines, where it can; \
          `walk`: name by name, as on systems without openat2. For diagnosis",
     ),
@@ -354,7 +355,7 @@ const PROCESS: &[OptionRow] = &[
          the former content of files, and for the stored index; `off` keeps them in memory [default: \
          $XDG_STATE_HOME/rootbound]",
     ),
-    row("index", Choice("MODE", &Choices(INDEX, |config| &mut config.index))).help(
+    row("index", Choice("MODE", &Choices(INDEX_VALUES, |config| &mut config.index))).help(
         "Keep an index of the paths below a directory and an n-gram filter over its files between calls, and in the \
          state folder for the next process: `auto` (default) for large trees after their first search, `eager` for \
          every tree from the start, `off`",
@@ -371,7 +372,7 @@ const PROCESS: &[OptionRow] = &[
     row("history-size", Size(MIB..=UNBOUNDED, |config| NumberField::U64(&mut config.history.bytes)))
         .help("Disk space for former content; the oldest is removed first, and all of it after 30 days"),
     row("config", Text("FILE")).help("Read options from a TOML file; paths in it are relative to its folder"),
-    row("log", Choice("LEVEL", &Choices(LEVELS, |config| &mut config.log)))
+    row("log", Choice("LEVEL", &Choices(LOG_LEVELS, |config| &mut config.log)))
         .help("What is logged to stderr: off, error (default of `call`), warn (default), info, debug or trace"),
 ];
 
@@ -425,7 +426,7 @@ mod tests {
             let about = command.get_about().expect("a description");
             let _ = writeln!(text, "| `rootbound {}` | {about} |", command.get_name());
         }
-        for (heading, options) in SECTIONS {
+        for (heading, options) in OPTION_SECTIONS {
             let _ = writeln!(text, "\n## {heading}\n\n| option | meaning |\n|---|---|");
             for option in *options {
                 let _ = writeln!(text, "{}", option.markdown_row());
@@ -437,16 +438,16 @@ mod tests {
     #[test]
     #[expect(clippy::disallowed_methods, reason = "the documentation is no file of a workspace")]
     fn options_page_has_each_row_and_the_readme_only_such_rows() {
-        const BEGIN: &str = "options_page` -->\n";
-        const END: &str = "<!-- end of options -->";
+        const BEGIN_MARK: &str = "options_page` -->\n";
+        const END_MARK: &str = "<!-- end of options -->";
         let top = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
         let page = top.join("docs/options.md");
         let text = std::fs::read_to_string(&page).expect("docs/options.md");
-        let (before, rest) = text.split_once(BEGIN).expect("a mark before the options");
-        let (rows, after) = rest.split_once(END).expect("a mark after the options");
+        let (before, rest) = text.split_once(BEGIN_MARK).expect("a mark before the options");
+        let (rows, after) = rest.split_once(END_MARK).expect("a mark after the options");
         let expected = tables();
         if std::env::var_os("UPDATE_DOCS").is_some() {
-            std::fs::write(&page, format!("{before}{BEGIN}{expected}{END}{after}")).expect("written");
+            std::fs::write(&page, format!("{before}{BEGIN_MARK}{expected}{END_MARK}{after}")).expect("written");
         } else {
             assert_eq!(rows, expected, "docs/options.md differs from the table: run the command that it names");
         }

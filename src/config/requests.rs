@@ -282,30 +282,41 @@ impl GuideClient {
 /// VS Code since <https://github.com/microsoft/vscode/pull/249929>, `SERVER_` of `deerflow` unless its
 /// `tool_name_prefix` is false.
 pub(super) const GUIDE_CLIENTS: &[GuideClient] = &[
-    GuideClient { name: "claude-desktop", prefix: "", file: "the instructions of a project", ..OTHER },
+    GuideClient { name: "claude-desktop", prefix: "", file: "the instructions of a project", ..OTHER_CLIENT },
     GuideClient {
         name: "claude-code",
         aliases: &["claude"],
         prefix: "mcp__files__",
         file: "CLAUDE.md in the project",
-        ..OTHER
+        ..OTHER_CLIENT
     },
     GuideClient {
         name: "vscode",
         aliases: &["code", "copilot", "vscode-insiders"],
         prefix: "mcp_files_",
         file: ".github/copilot-instructions.md or AGENTS.md in the project",
-        ..OTHER
+        ..OTHER_CLIENT
     },
-    GuideClient { name: "cursor", aliases: &["windsurf", "kiro", "jetbrains", "lm-studio"], file: AGENTS, ..OTHER },
-    GuideClient { name: "zed", file: AGENTS, ..OTHER },
-    GuideClient { name: "codex", aliases: &["amp", "qwen-code"], prefix: "mcp__files__", file: AGENTS, ..OTHER },
+    GuideClient {
+        name: "cursor",
+        aliases: &["windsurf", "kiro", "jetbrains", "lm-studio"],
+        file: AGENTS_FILE,
+        ..OTHER_CLIENT
+    },
+    GuideClient { name: "zed", file: AGENTS_FILE, ..OTHER_CLIENT },
+    GuideClient {
+        name: "codex",
+        aliases: &["amp", "qwen-code"],
+        prefix: "mcp__files__",
+        file: AGENTS_FILE,
+        ..OTHER_CLIENT
+    },
     GuideClient {
         name: "gemini-cli",
         aliases: &["gemini"],
         prefix: "mcp_files_",
         file: "GEMINI.md in the project",
-        ..OTHER
+        ..OTHER_CLIENT
     },
     GuideClient {
         name: "deerflow",
@@ -314,18 +325,18 @@ pub(super) const GUIDE_CLIENTS: &[GuideClient] = &[
         file: "SOUL.md in the folder DEER_FLOW_HOME (its agent's AGENTS.md), which the model always sees",
         has_skill: true,
     },
-    GuideClient { name: "inspector", file: "a client that has a model; the Inspector has none", ..OTHER },
-    GuideClient { name: "opencode", aliases: &["kilo"], prefix: "files_", file: AGENTS, ..OTHER },
-    GuideClient { name: "copilot-cli", prefix: "files-", file: AGENTS, ..OTHER },
-    GuideClient { name: "cline", aliases: &["goose"], prefix: "files__", file: AGENTS, ..OTHER },
-    GuideClient { name: "roo", prefix: "mcp--files--", file: AGENTS, ..OTHER },
-    OTHER,
+    GuideClient { name: "inspector", file: "a client that has a model; the Inspector has none", ..OTHER_CLIENT },
+    GuideClient { name: "opencode", aliases: &["kilo"], prefix: "files_", file: AGENTS_FILE, ..OTHER_CLIENT },
+    GuideClient { name: "copilot-cli", prefix: "files-", file: AGENTS_FILE, ..OTHER_CLIENT },
+    GuideClient { name: "cline", aliases: &["goose"], prefix: "files__", file: AGENTS_FILE, ..OTHER_CLIENT },
+    GuideClient { name: "roo", prefix: "mcp--files--", file: AGENTS_FILE, ..OTHER_CLIENT },
+    OTHER_CLIENT,
 ];
 
-const AGENTS: &str = "AGENTS.md in the project";
+const AGENTS_FILE: &str = "AGENTS.md in the project";
 
 /// A client that is not named.
-pub(super) const OTHER: GuideClient =
+pub(super) const OTHER_CLIENT: GuideClient =
     GuideClient { name: "other", aliases: &[], prefix: "", file: "AGENTS.md or CLAUDE.md", has_skill: false };
 
 /// One of the texts: the skill file, or the paragraph for `AGENTS.md` and the like.
@@ -355,7 +366,7 @@ impl GuideRequest {
     /// The client that is named, or one that is not known.
     pub fn client(&self) -> &'static GuideClient {
         let client = self.client.as_deref();
-        client.and_then(|name| GUIDE_CLIENTS.iter().find(|client| client.is_called(name))).unwrap_or(&OTHER)
+        client.and_then(|name| GUIDE_CLIENTS.iter().find(|client| client.is_called(name))).unwrap_or(&OTHER_CLIENT)
     }
 }
 

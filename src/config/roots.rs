@@ -39,7 +39,7 @@ pub(super) fn specs(args: &RootArgs<'_>, found: &mut Findings<'_>, unconfigured:
     let mut specs: Vec<RootSpec> = Vec::new();
     for directory in args.directories {
         if directory.is_empty() {
-            found.problems.push(EMPTY.to_owned());
+            found.problems.push(EMPTY_ARGUMENT.to_owned());
             continue;
         }
         specs.push(unnamed(environment.absolute(Path::new(directory), &environment.directory)));
@@ -105,7 +105,7 @@ pub(super) fn specs(args: &RootArgs<'_>, found: &mut Findings<'_>, unconfigured:
     specs
 }
 
-const EMPTY: &str = "an empty directory argument: remove it, or name a directory (a client may put \"\" where its own \
+const EMPTY_ARGUMENT: &str = "an empty directory argument: remove it, or name a directory (a client may put \"\" where its own \
                      variable is not set)";
 
 /// The current directory, which is offered when none is named, unless it is too wide. `how` names one.
@@ -273,7 +273,7 @@ pub(super) fn policy_rules(raw: &RawArgs, problems: &mut Vec<String>) -> PolicyR
 }
 
 /// The options that take patterns.
-const PATTERNS: [&str; 5] = ["deny", "allow-secret", "protect", "allow-protected", "hide"];
+const PATTERN_OPTIONS: [&str; 5] = ["deny", "allow-secret", "protect", "allow-protected", "hide"];
 
 /// Reports each pattern in `raw` that names a path of the host, which would never match: a pattern with a leading
 /// slash begins at the root. A pattern that begins with the path of a root, or of the home directory, is taken for
@@ -281,7 +281,7 @@ const PATTERNS: [&str; 5] = ["deny", "allow-secret", "protect", "allow-protected
 ///
 /// `/` counts as neither: it is the home directory of a process that has none.
 pub(super) fn report_host_paths(raw: &RawArgs, roots: &[PathBuf], home: Option<&Path>, problems: &mut Vec<String>) {
-    for given in PATTERNS.into_iter().flat_map(|flag| raw.of_all_sources(flag)) {
+    for given in PATTERN_OPTIONS.into_iter().flat_map(|flag| raw.of_all_sources(flag)) {
         let pattern = Path::new(&given.text);
         let first = pattern.components().find(|part| matches!(part, Component::Normal(_)));
         if !pattern.is_absolute()

@@ -13,14 +13,14 @@ use text_file::nearest_name::{ONE_OF_FEW, nearest_names};
 
 use file_tools::{Selection, Toolbox};
 
-use super::{commands::COMMANDS, environment, validate::GROUPS};
+use super::{commands::COMMAND_ROWS, environment, validate::TOOL_GROUPS};
 
 /// After the required ones, the arguments that a word without a name may be the value of.
-const USUAL: [&str; 3] = ["path", "old_string", "new_string"];
+const USUAL_ARGUMENTS: [&str; 3] = ["path", "old_string", "new_string"];
 
 /// All tools that there are.
 fn every_tool() -> Toolbox {
-    let groups = GROUPS.iter().map(|(_, group)| *group).collect();
+    let groups = TOOL_GROUPS.iter().map(|(_, group)| *group).collect();
     Toolbox::new(&Selection { groups, ..Selection::default() })
 }
 
@@ -28,7 +28,7 @@ fn every_tool() -> Toolbox {
 fn tool(word: &str) -> Option<(&'static str, String)> {
     let name = Toolbox::known().into_iter().find(|name| name.eq_ignore_ascii_case(word))?;
     let group = every_tool().get(name)?.spec.group;
-    let allow = GROUPS.iter().find(|(_, of)| *of == group).map(|(group, _)| format!("--allow {group} "));
+    let allow = TOOL_GROUPS.iter().find(|(_, of)| *of == group).map(|(group, _)| format!("--allow {group} "));
     Some((name, allow.unwrap_or_default()))
 }
 
@@ -111,7 +111,7 @@ fn named_word<'w>(word: &'w str, schema: &Map<String, Value>) -> Option<&'w str>
 /// The names for words without one, in order.
 fn names(schema: &Map<String, Value>) -> impl Iterator<Item = &str> {
     let has = |name: &&str| schema.get("properties").is_some_and(|known| known.get(*name).is_some());
-    let usual = USUAL.into_iter().filter(has).filter(|name| !required(schema).any(|other| other == *name));
+    let usual = USUAL_ARGUMENTS.into_iter().filter(has).filter(|name| !required(schema).any(|other| other == *name));
     required(schema).chain(usual)
 }
 
@@ -177,7 +177,7 @@ pub(super) fn unknown_option(error: &clap::Error) -> Option<String> {
 /// existing directory.
 pub(super) fn for_misspelled_command(words: &[OsString], directory: &Path) -> Option<String> {
     let first = words.first()?.to_str()?;
-    let names = || COMMANDS.iter().map(|(name, ..)| *name).chain(["help"]);
+    let names = || COMMAND_ROWS.iter().map(|(name, ..)| *name).chain(["help"]);
     if first.starts_with('-') || names().any(|name| name == first) || is_there(directory, first.as_ref()) {
         return None;
     }

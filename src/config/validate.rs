@@ -101,7 +101,7 @@ pub(super) fn config(
 }
 
 /// The groups of tools that are offered only with `--allow`.
-pub(super) const GROUPS: &[(&str, Group)] = Group::NAMED;
+pub(super) const TOOL_GROUPS: &[(&str, Group)] = Group::NAMED;
 
 /// The longest text of `--audit-label`, in characters.
 const MAX_LABEL: usize = 100;
@@ -110,15 +110,15 @@ impl Findings<'_> {
     /// Reports variables that a client did not fill in: Claude Desktop passes the text `${…}` for an unset option, which
     /// would be taken for a directory or a pattern.
     fn placeholders(&mut self, directories: &[OsString]) {
-        const NEXT: &str = "still contains `${`: the client did not fill this in; set the option in the client, or remove the argument";
+        const UNFILLED_HINT: &str = "still contains `${`: the client did not fill this in; set the option in the client, or remove the argument";
         let unfilled = |directory: &&OsString| directory.to_string_lossy().contains("${");
         for directory in directories.iter().filter(unfilled) {
-            self.problems.push(format!("the argument {} {NEXT}", directory.display()));
+            self.problems.push(format!("the argument {} {UNFILLED_HINT}", directory.display()));
         }
         // Clients fill in arguments and variables. In the file nobody does, and it is text there.
         let outside = self.raw.values.iter().filter(|given| !matches!(given.source, Source::File { .. }));
         for given in outside.filter(|given| given.text.contains("${")) {
-            self.problems.push(format!("{} {:?} {NEXT}", given.origin(), given.text));
+            self.problems.push(format!("{} {:?} {UNFILLED_HINT}", given.origin(), given.text));
         }
     }
 
@@ -126,10 +126,10 @@ impl Findings<'_> {
     fn selection(&mut self, selection: &mut Selection) {
         for given in self.raw.of_all_sources("allow") {
             for name in given.text.split(',').map(str::trim).filter(|name| !name.is_empty()) {
-                if let Some((_, group)) = GROUPS.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)) {
+                if let Some((_, group)) = TOOL_GROUPS.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)) {
                     selection.groups.push(*group);
                 } else {
-                    let known: Vec<&str> = GROUPS.iter().map(|(known, _)| *known).collect();
+                    let known: Vec<&str> = TOOL_GROUPS.iter().map(|(known, _)| *known).collect();
                     let known = known.join(" or ");
                     self.wrong(given, &format!("{name:?} is not a group of tools: write {known}"));
                 }
@@ -141,7 +141,7 @@ impl Findings<'_> {
         let (known, offered) = (Toolbox::known(), Toolbox::new(selection));
         for name in names.iter().filter(|name| known.contains(&name.as_str()) && offered.get(name).is_none()) {
             let only = |group| Selection { groups: vec![group], only: None, read_only: selection.read_only };
-            let group = GROUPS.iter().find(|(_, group)| Toolbox::new(&only(*group)).get(name).is_some());
+            let group = TOOL_GROUPS.iter().find(|(_, group)| Toolbox::new(&only(*group)).get(name).is_some());
             // Without one it is a tool that changes something.
             let allow = group.map(|(group, _)| format!("add --allow {group}"));
             let next = allow.as_deref().unwrap_or("remove it, or remove --read-only");

@@ -335,12 +335,12 @@ mod tests {
     #[test]
     #[expect(clippy::disallowed_methods, reason = "the documentation is no file of a workspace")]
     fn clients_page_has_each_row() {
-        const BEGIN: &str = "clients_page` -->\n";
-        const END: &str = "<!-- end of clients -->";
+        const BEGIN_MARK: &str = "clients_page` -->\n";
+        const END_MARK: &str = "<!-- end of clients -->";
         let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/clients.md");
         let text = std::fs::read_to_string(&path).expect("docs/clients.md");
-        let (before, rest) = text.split_once(BEGIN).expect("a mark before the clients");
-        let (rows, after) = rest.split_once(END).expect("a mark after the clients");
+        let (before, rest) = text.split_once(BEGIN_MARK).expect("a mark before the clients");
+        let (rows, after) = rest.split_once(END_MARK).expect("a mark after the clients");
         let mut expected = String::from(
             "\n| client | tried | known by | an answer holds | the client | from | ends a call after | from | without a person |\n\
              |---|---|---|---|---|---|---|---|---|\n",
@@ -360,7 +360,7 @@ mod tests {
             AnswerBudget::UNKNOWN_CLIENT
         );
         if std::env::var_os("UPDATE_DOCS").is_some() {
-            std::fs::write(&path, format!("{before}{BEGIN}{expected}{END}{after}")).expect("written");
+            std::fs::write(&path, format!("{before}{BEGIN_MARK}{expected}{END_MARK}{after}")).expect("written");
         } else {
             assert_eq!(rows, expected, "docs/clients.md differs from the table: run the command that it names");
         }

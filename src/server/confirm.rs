@@ -30,13 +30,13 @@ use file_tools::{Kind, ProgressSink, ProgressUpdate, ToolError};
 
 use self::{
     proof::{InvalidProof, Signer, no_randomness},
-    proposal::{FIELD, consent, declined, elicitation},
+    proposal::{CONFIRM_FIELD, consent, declined, elicitation},
 };
 
 pub use self::proposal::{Confirm, ConfirmThrough};
 
 pub(super) use self::{
-    proof::{CONFIRMATION, approve as approve_by_code, take as take_code},
+    proof::{CONFIRMATION_ARGUMENT, approve as approve_by_code, take as take_code},
     proposal::{Draft, Proposal},
 };
 
@@ -87,7 +87,7 @@ impl Person {
             return Self::OutOfReach;
         }
         if modern {
-            let answer = request.input_responses.as_mut().and_then(|answers| answers.remove(FIELD));
+            let answer = request.input_responses.as_mut().and_then(|answers| answers.remove(CONFIRM_FIELD));
             Self::Retry { state: request.request_state.take(), answer }
         } else {
             Self::Live(context.peer.clone())
@@ -159,7 +159,7 @@ impl Confirmation {
     fn question(&self, proposal: &Proposal) -> Result<Reply, ToolError> {
         let state = self.signer()?.sign(proposal, self.limit)?;
         let asked = InputRequest::Elicitation(elicitation(&proposal.message));
-        let questions = InputRequests::from([(FIELD.to_owned(), asked)]);
+        let questions = InputRequests::from([(CONFIRM_FIELD.to_owned(), asked)]);
         Ok(Reply::Ask(InputRequiredResult::new(Some(questions), Some(state))))
     }
 

@@ -31,7 +31,7 @@ use super::{
 /// How long a cancelled service may take to flush its answers; clients kill a server that lingers.
 const SHUTDOWN_LIMIT: Duration = Duration::from_millis(900);
 /// Threads of the runtime: for stdin and stdout, if they are no pipes.
-pub(super) const STREAMS: usize = 2;
+pub(super) const STREAM_THREADS: usize = 2;
 /// How long such a thread stays: always, as a new one may not be had.
 const STREAMS_STAY: Duration = Duration::from_secs(u32::MAX as u64);
 
@@ -71,7 +71,11 @@ impl Server {
 
     /// One thread reads requests and writes answers; calls have threads of their own.
     pub(super) fn runtime() -> io::Result<Runtime> {
-        Builder::new_current_thread().enable_all().max_blocking_threads(STREAMS).thread_keep_alive(STREAMS_STAY).build()
+        Builder::new_current_thread()
+            .enable_all()
+            .max_blocking_threads(STREAM_THREADS)
+            .thread_keep_alive(STREAMS_STAY)
+            .build()
     }
 
     /// Serves one client until its input ends or `stop` is cancelled, and flushes the answers; on a runtime of tokio
@@ -211,11 +215,11 @@ fn without_files(error: &io::Error) -> u8 {
 /// Makes both threads for the standard streams now, while an error can still be reported: without one, tokio keeps an
 /// answer waiting forever behind the read of the next request, or panics.
 async fn reserve_threads() -> io::Result<()> {
-    const NONE: &str = "the system does not let it start threads for stdin and stdout (ulimit -u, or a container's \
+    const NO_THREADS: &str = "the system does not let it start threads for stdin and stdout (ulimit -u, or a container's \
                         limit of processes)";
     // If only one can be had, tokio queues the second job behind the first and says nothing.
     if !can_start_both() {
-        return Err(io::Error::other(NONE));
+        return Err(io::Error::other(NO_THREADS));
     }
     let reserve = || {
         let (second, first) = mpsc::channel();
@@ -228,7 +232,7 @@ async fn reserve_threads() -> io::Result<()> {
         Ok(pair) => pair.await.unwrap_or(false),
         Err(_) => false,
     };
-    if both { Ok(()) } else { Err(io::Error::other(NONE)) }
+    if both { Ok(()) } else { Err(io::Error::other(NO_THREADS)) }
 }
 
 /// Whether the system starts as many threads at the same time as the standard streams need.
@@ -239,9 +243,9 @@ fn can_start_both() -> bool {
         let hold = Arc::clone(&hold);
         thread::Builder::new().name("check".to_owned()).spawn(move || drop(hold.lock())).ok()
     };
-    let started: Vec<_> = (0..STREAMS).filter_map(start).collect();
+    let started: Vec<_> = (0..STREAM_THREADS).filter_map(start).collect();
     drop(closed);
-    let both = started.len() == STREAMS;
+    let both = started.len() == STREAM_THREADS;
     // One that has not ended yet would count against the limit a moment later.
     for thread in started {
         let _ = thread.join();

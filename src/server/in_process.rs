@@ -21,9 +21,9 @@ use super::{
 };
 
 /// Bytes that each direction of the pipe holds.
-const PIPE: usize = 1 << 20;
+const PIPE_BYTES: usize = 1 << 20;
 /// The last protocol revision that opens with a handshake.
-const REVISION: &str = "2025-11-25";
+const PROTOCOL_REVISION: &str = "2025-11-25";
 
 /// One block of an outcome.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -118,7 +118,7 @@ impl InProcessClient {
         client.request(
             "initialize",
             json!({
-                "protocolVersion": REVISION,
+                "protocolVersion": PROTOCOL_REVISION,
                 "capabilities": {},
                 "clientInfo": { "name": IN_PROCESS, "version": env!("CARGO_PKG_VERSION") },
             }),
@@ -133,7 +133,7 @@ impl InProcessClient {
     /// When the server cannot be started.
     pub fn connect(server: Server) -> Result<Self, RequestError> {
         let runtime = Server::runtime()?;
-        let (near, far) = duplex(PIPE);
+        let (near, far) = duplex(PIPE_BYTES);
         let (server_input, server_output) = split(far);
         let stop = CancellationToken::new();
         // Its error is not asked for: the client finds the end of the pipe.

@@ -20,9 +20,11 @@ use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Map, Value, json};
 use text_file::shorten;
 
-use file_tools::{Answer, AnswerBudget, CHECKPOINT, Content, Group, Kind, Settings, ToolError, Toolbox, end_of_fence};
+use file_tools::{
+    Answer, AnswerBudget, CHECKPOINT_VALUE, Content, Group, Kind, Settings, ToolError, Toolbox, end_of_fence,
+};
 
-use super::confirm::CONFIRMATION;
+use super::confirm::CONFIRMATION_ARGUMENT;
 
 /// The key of an answer's facts in a result's `_meta`.
 const RESULT_KEY: &str = "rootbound/result";
@@ -52,7 +54,7 @@ pub(super) fn call_error(error: &ToolError, budget: AnswerBudget) -> CallToolRes
 }
 
 /// The tools as `tools/list` shows them, ordered by name. `takes_codes`: changing tools have the argument
-/// [`CONFIRMATION`]. Where `undo` is offered they have [`CHECKPOINT`] as well.
+/// [`CONFIRMATION_ARGUMENT`]. Where `undo` is offered they have [`CHECKPOINT_VALUE`] as well.
 pub(super) fn listing(toolbox: &Toolbox, settings: &Settings, takes_codes: bool) -> Vec<Tool> {
     let has_undo = toolbox.get("undo").is_some();
     let mut tools: Vec<Tool> = toolbox
@@ -62,8 +64,8 @@ pub(super) fn listing(toolbox: &Toolbox, settings: &Settings, takes_codes: bool)
             let spec = entry.spec;
             let mut schema = entry.input_schema().clone();
             let added = [
-                (takes_codes, CONFIRMATION, "The code of a refusal, once the person has agreed."),
-                (has_undo, CHECKPOINT, "A name for the state just before this call, for undo's `to`."),
+                (takes_codes, CONFIRMATION_ARGUMENT, "The code of a refusal, once the person has agreed."),
+                (has_undo, CHECKPOINT_VALUE, "A name for the state just before this call, for undo's `to`."),
             ];
             if let Some(Value::Object(properties)) = schema.get_mut("properties").filter(|_| !spec.read_only) {
                 for (_, name, description) in added.into_iter().filter(|(is_offered, ..)| *is_offered) {
@@ -136,7 +138,7 @@ fn meta(key: &str, value: Value) -> MetaObject {
 // of thousands of characters in a header, a hint or a note.
 
 /// Characters that are left of a long line, or of a text in the data: the largest number with which all fits.
-const WIDTHS: [usize; 5] = [800, 400, 200, 100, 50];
+const LINE_WIDTHS: [usize; 5] = [800, 400, 200, 100, 50];
 /// Characters of a line where the last lines have to be left out.
 const MAX_LINE: usize = 200;
 
@@ -147,7 +149,7 @@ pub(super) fn text_within(text: String, budget: AnswerBudget) -> String {
     }
     let shortened = |width| text.lines().map(|line| ends_of(line, width)).collect::<Vec<_>>();
     let with_note = |width| shortened(width).join("\n") + "\n(long lines are cut in the middle)";
-    let fits = WIDTHS.into_iter().map(with_note).find(|text| budget.fits(text));
+    let fits = LINE_WIDTHS.into_iter().map(with_note).find(|text| budget.fits(text));
     fits.unwrap_or_else(|| first_lines(&shortened(MAX_LINE), end_of_fence(&text), budget))
 }
 
@@ -185,9 +187,9 @@ pub(super) fn data_within(data: Value, budget: AnswerBudget) -> Value {
         }
         data
     };
-    let texts = WIDTHS.iter().map(|width| (*width, usize::MAX));
+    let texts = LINE_WIDTHS.iter().map(|width| (*width, usize::MAX));
     // Half as many items each time, from 2048.
-    let lists = (0..12).rev().map(|power| (WIDTHS[WIDTHS.len() - 1], 1 << power));
+    let lists = (0..12).rev().map(|power| (LINE_WIDTHS[LINE_WIDTHS.len() - 1], 1 << power));
     let mut shorter = texts.chain(lists).map(|(width, items)| cut(width, items));
     shorter.find(fits).unwrap_or_else(|| cut(8, 0))
 }
@@ -290,7 +292,7 @@ mod tests {
 
     use super::*;
 
-    const BUDGET: AnswerBudget = AnswerBudget::UNKNOWN_CLIENT;
+    const TEST_BUDGET: AnswerBudget = AnswerBudget::UNKNOWN_CLIENT;
 
     fn settings(structured_output: bool) -> Settings {
         Settings { structured_output, ..Settings::default() }
@@ -323,7 +325,7 @@ mod tests {
 
     #[test]
     fn answer_has_facts_in_meta_and_no_structured_content_by_default() {
-        let wire = wire(&call_result(Answer::text("hello", &json!({ "lines": 1 })), &settings(false), BUDGET));
+        let wire = wire(&call_result(Answer::text("hello", &json!({ "lines": 1 })), &settings(false), TEST_BUDGET));
         assert_eq!(wire["content"], json!([{ "type": "text", "text": "hello" }]));
         assert_eq!(wire["_meta"], json!({ "rootbound/result": { "lines": 1 } }));
         assert_eq!(wire["isError"], false);
@@ -334,14 +336,17 @@ mod tests {
     fn structured_output_fills_every_success() {
         let without = Answer::text("hello", &json!({ "lines": 1 }));
         let with = Answer { data: Some(json!({ "all": true })), ..without.clone() };
-        assert_eq!(wire(&call_result(with, &settings(true), BUDGET))["structuredContent"], json!({ "all": true }));
-        assert_eq!(wire(&call_result(without, &settings(true), BUDGET))["structuredContent"], json!({ "lines": 1 }));
+        assert_eq!(wire(&call_result(with, &settings(true), TEST_BUDGET))["structuredContent"], json!({ "all": true }));
+        assert_eq!(
+            wire(&call_result(without, &settings(true), TEST_BUDGET))["structuredContent"],
+            json!({ "lines": 1 })
+        );
     }
 
     #[test]
     fn error_has_its_kind_in_meta() {
         let failure = ToolError::new(Kind::NotFound, "no such file: a").hint("use ls");
-        let wire = wire(&call_error(&failure, BUDGET));
+        let wire = wire(&call_error(&failure, TEST_BUDGET));
         assert_eq!(wire["isError"], true);
         assert_eq!(wire["_meta"], json!({ "rootbound/error": "not_found" }));
         assert_eq!(wire["content"][0]["text"], "no such file: a\n\nhint: use ls");
@@ -352,7 +357,7 @@ mod tests {
     fn image_beyond_the_budget_is_left_out_and_said() {
         let image = |size| Content::Image { bytes: vec![0; size], mime: "image/png" };
         let content = vec![image(60), image(60), image(40)];
-        let budget = AnswerBudget { image_bytes: 100, ..BUDGET };
+        let budget = AnswerBudget { image_bytes: 100, ..TEST_BUDGET };
         let wire = wire(&call_result(Answer { content, ..Answer::default() }, &settings(false), budget));
         let text = "(an image of 60 bytes is left out; read it alone)";
         assert_eq!(wire["content"][1], json!({ "type": "text", "text": text }));
@@ -362,7 +367,8 @@ mod tests {
     #[test]
     fn image_is_base64_with_its_media_type() {
         let image = Content::Image { bytes: vec![0, 1, 2, 255], mime: "image/png" };
-        let wire = wire(&call_result(Answer { content: vec![image], ..Answer::default() }, &settings(false), BUDGET));
+        let wire =
+            wire(&call_result(Answer { content: vec![image], ..Answer::default() }, &settings(false), TEST_BUDGET));
         assert_eq!(wire["content"], json!([{ "type": "image", "data": "AAEC/w==", "mimeType": "image/png" }]));
     }
 }

@@ -68,25 +68,25 @@ pub enum OpenFor {
 /// be swapped. `NOCTTY`: a terminal device must not become ours. `NOFOLLOW`: no link at the end. `CLOEXEC`: nothing
 /// leaks into a child.
 #[cfg(unix)]
-pub(crate) const READ: OFlags =
+pub(crate) const READ_FLAGS: OFlags =
     OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
 #[cfg(unix)]
-const LIST: OFlags = READ.union(OFlags::DIRECTORY);
+const LIST_FLAGS: OFlags = READ_FLAGS.union(OFlags::DIRECTORY);
 
 /// `O_PATH` needs no read permission and starts no I/O; only Linux has it.
 #[cfg(target_os = "linux")]
-pub(crate) const TRAVERSE: OFlags =
+pub(crate) const TRAVERSE_FLAGS: OFlags =
     OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 #[cfg(all(unix, not(target_os = "linux")))]
-pub(crate) const TRAVERSE: OFlags = LIST;
+pub(crate) const TRAVERSE_FLAGS: OFlags = LIST_FLAGS;
 
 #[cfg(unix)]
 impl OpenFor {
     pub(crate) fn flags(self) -> OFlags {
         match self {
-            Self::Traverse => TRAVERSE,
-            Self::List => LIST,
+            Self::Traverse => TRAVERSE_FLAGS,
+            Self::List => LIST_FLAGS,
         }
     }
 }

@@ -9,7 +9,7 @@ use std::{ffi::OsStr, fs::File, io, path::Path};
 use crate::{Dir, Failure, FileKind, OpenFor, Stat};
 
 #[cfg(target_os = "linux")]
-use super::{contract::READ, file_stat, unix::openat2};
+use super::{contract::READ_FLAGS, file_stat, unix::openat2};
 
 impl Dir {
     /// A directory beneath this one.
@@ -43,7 +43,7 @@ impl Dir {
         }
         #[cfg(target_os = "linux")]
         if self.kernel {
-            return Ok(openat2::open_beneath(self, relative, READ)?.into());
+            return Ok(openat2::open_beneath(self, relative, READ_FLAGS)?.into());
         }
         let (parent, name) = parent(self, relative)?;
         // The look comes after the refusal: it only chooses the error, and nothing is opened because of it.
@@ -73,7 +73,7 @@ impl Dir {
     pub fn read_cached(&self, relative: &Path, limit: usize) -> Option<(File, Stat, Vec<u8>)> {
         #[cfg(target_os = "linux")]
         if self.kernel && self.local {
-            let file = File::from(openat2::open_cached(self, relative, READ)?);
+            let file = File::from(openat2::open_cached(self, relative, READ_FLAGS)?);
             let stat = file_stat(&file).ok().filter(|stat| stat.kind == FileKind::File)?;
             let mut bytes = vec![0; usize::try_from(stat.size).ok().filter(|size| *size <= limit)?];
             return openat2::read_cached(&file, &mut bytes).then_some((file, stat, bytes));

@@ -17,7 +17,7 @@ use rustix::fs::{
     AtFlags, CWD, FileType, FlockOperation, Mode, OFlags, flock, fstat, fsync, mkdirat, openat, readlinkat, statat,
 };
 
-use crate::contract::{READ, TRAVERSE};
+use crate::contract::{READ_FLAGS, TRAVERSE_FLAGS};
 use crate::{FileKind, Listed, LockAttempt, OpenFor, Stat, testing::faults};
 use fstat::stat_of;
 use process::{change, open, retry};
@@ -43,13 +43,13 @@ pub struct Dir {
 
 impl Dir {
     /// Whether directories can be locked on this system.
-    pub const LOCKS: bool = true;
+    pub const LOCKS_DIRECTORIES: bool = true;
     /// Whether files are appended to and written in place here.
     pub const CHANGES_FILES: bool = true;
 
     /// Opens a root by its host path; only for start-up, before any call is served.
     pub fn open_ambient(path: &Path, force_component: bool) -> io::Result<Self> {
-        let fd = openat(CWD, path, TRAVERSE, Mode::empty())?;
+        let fd = openat(CWD, path, TRAVERSE_FLAGS, Mode::empty())?;
         #[cfg(target_os = "linux")]
         let (kernel, local) = (
             !force_component && openat2::available(&fd),
@@ -89,7 +89,7 @@ impl Dir {
 
     /// A file directly in this directory, for reading, without blocking; a link is refused.
     pub fn child_file(&self, name: &OsStr) -> io::Result<File> {
-        Ok(open(|| openat(&self.fd, name, READ, Mode::empty()))?.into())
+        Ok(open(|| openat(&self.fd, name, READ_FLAGS, Mode::empty()))?.into())
     }
 
     /// Stats a name in this directory; links are not followed.

@@ -75,7 +75,7 @@ const NOT_EMPTY: i32 = 145;
 const LONGEST_PAUSE: Duration = Duration::from_millis(16);
 /// How many there are, three quarters of a second in all: many, as one reader after the other may have a file open that
 /// several processes read and append to, and an attempt needs a moment when none has.
-const PAUSES: usize = 50;
+const MAX_PAUSES: usize = 50;
 
 /// Whether an error says that another program has the file or directory open.
 pub fn is_in_use(error: &io::Error) -> bool {
@@ -91,7 +91,7 @@ pub fn is_in_use(error: &io::Error) -> bool {
 /// so a reader in this process is enough there.
 fn retried<T>(mut attempt: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     let mut pause = Duration::from_millis(1);
-    for _ in 0..PAUSES {
+    for _ in 0..MAX_PAUSES {
         match attempt() {
             Err(error) if may_end(&error) => thread::sleep(pause),
             answer => return answer,

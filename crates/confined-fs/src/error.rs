@@ -33,7 +33,7 @@ pub enum PathError {
     /// It has more bytes than a path may have below its root.
     #[error(
         "the path {} ({} bytes) is longer than the {limit} bytes that a path may have below its root",
-        escape_text(&shorten(given, SHOWN)),
+        escape_text(&shorten(given, SHOWN_CHARS)),
         given.len()
     )]
     TooLong {
@@ -45,7 +45,7 @@ pub enum PathError {
 }
 
 /// Characters that are shown of a path that is too long to be one.
-const SHOWN: usize = 60;
+const SHOWN_CHARS: usize = 60;
 
 /// Why something could not be done with a path of this workspace.
 #[derive(Debug, thiserror::Error)]

@@ -19,7 +19,7 @@ pub use open_file::{FileStart, OpenFile, Snapshot};
 pub use secret_names::SecretNames;
 
 /// How often a lookup that raced with a rename is tried again, and a read that saw a change.
-const ATTEMPTS: usize = 8;
+const MAX_ATTEMPTS: usize = 8;
 const READ_ATTEMPTS: usize = 4;
 
 impl Shared {
@@ -31,7 +31,7 @@ impl Shared {
     ) -> Result<(T, Location), AccessError> {
         // Where a name may be spelled in several ways, the real one is known only after the walk.
         let direct = (!cfg!(windows)).then(|| Ok(Location::direct(self.roots.deepest(asked))));
-        let followed = std::iter::repeat_with(|| links::follow(&self.roots, asked)).take(ATTEMPTS);
+        let followed = std::iter::repeat_with(|| links::follow(&self.roots, asked)).take(MAX_ATTEMPTS);
         for way in direct.into_iter().chain(followed) {
             let way = match way {
                 Err(error) if error.kind == AccessErrorKind::Changed => continue,
@@ -73,7 +73,7 @@ impl Shared {
     /// Real root and real names, and the names on the way; missing last parts are kept.
     pub(super) fn locate(&self, asked: &WorkspacePath) -> Result<Location, AccessError> {
         present(asked)?;
-        for _ in 0..ATTEMPTS {
+        for _ in 0..MAX_ATTEMPTS {
             match links::follow(&self.roots, asked) {
                 Err(error) if error.kind == AccessErrorKind::Changed => {}
                 answer => {

@@ -4,8 +4,8 @@
 use std::ffi::{OsStr, OsString};
 
 /// Before and after the 16 hexadecimal digits in the name of a temporary file.
-const PREFIX: &[u8] = b".rootbound-";
-const SUFFIX: &[u8] = b".tmp";
+const TEMPORARY_PREFIX: &[u8] = b".rootbound-";
+const TEMPORARY_SUFFIX: &[u8] = b".tmp";
 /// The end of the names of a transaction. They are never swept as stale: what has such a name may be the only copy of
 /// a file that was being moved.
 const OF_TRANSACTION: &[u8] = b".txn";
@@ -19,7 +19,7 @@ pub fn is_reserved(name: &OsStr) -> bool {
 
 /// Whether a name is one of those that temporary files have: `.rootbound-`, 16 hexadecimal digits, `.tmp`.
 pub fn is_temporary(name: &OsStr) -> bool {
-    between(name, SUFFIX).is_some_and(is_random)
+    between(name, TEMPORARY_SUFFIX).is_some_and(is_random)
 }
 
 /// Whether a name is one of those that entries have while a transaction goes on: `.rootbound-`, 16 hexadecimal digits,
@@ -33,7 +33,7 @@ fn is_of_transaction(name: &OsStr) -> bool {
 }
 
 fn between<'n>(name: &'n OsStr, suffix: &[u8]) -> Option<&'n [u8]> {
-    name.as_encoded_bytes().strip_prefix(PREFIX)?.strip_suffix(suffix)
+    name.as_encoded_bytes().strip_prefix(TEMPORARY_PREFIX)?.strip_suffix(suffix)
 }
 
 fn is_random(digits: &[u8]) -> bool {

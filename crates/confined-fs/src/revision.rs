@@ -14,7 +14,7 @@ const SHORT_DIGITS: usize = 6;
 /// Digits that a prefix has at least.
 const MIN_DIGITS: usize = 5;
 /// Digits of a whole one: 128 bits.
-const DIGITS: usize = 32;
+const REVISION_DIGITS: usize = 32;
 
 /// SHA-256 of a content, cut to its first 128 bits: what is printed is what is compared.
 ///
@@ -115,13 +115,13 @@ impl Revision {
 
 impl fmt::Display for Revision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:0DIGITS$x}", u128::from_be_bytes(self.0))
+        write!(f, "{:0REVISION_DIGITS$x}", u128::from_be_bytes(self.0))
     }
 }
 
 /// A text is no revision, or not the beginning of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a rev is {MIN_DIGITS} to {DIGITS} hexadecimal digits, as the last line of a read shows")]
+#[error("a rev is {MIN_DIGITS} to {REVISION_DIGITS} hexadecimal digits, as the last line of a read shows")]
 pub struct RevisionError;
 
 impl FromStr for Revision {
@@ -129,7 +129,7 @@ impl FromStr for Revision {
 
     fn from_str(text: &str) -> Result<Self, RevisionError> {
         // `from_str_radix` alone would take a sign as well.
-        if text.len() != DIGITS || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        if text.len() != REVISION_DIGITS || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             return Err(RevisionError);
         }
         let number = u128::from_str_radix(text, 16).map_err(|_| RevisionError)?;
@@ -154,7 +154,7 @@ pub struct RevisionPrefix {
 
 impl RevisionPrefix {
     fn of(revision: Revision, digits: usize) -> Self {
-        Self { bits: u128::from_be_bytes(revision.0) >> (4 * (DIGITS - digits)), digits }
+        Self { bits: u128::from_be_bytes(revision.0) >> (4 * (REVISION_DIGITS - digits)), digits }
     }
 
     /// Whether the revision begins with these digits.
@@ -180,7 +180,9 @@ impl FromStr for RevisionPrefix {
     fn from_str(text: &str) -> Result<Self, RevisionError> {
         let text = text.trim();
         let digits = text.strip_prefix("rev").map_or(text, str::trim_start);
-        if !(MIN_DIGITS..=DIGITS).contains(&digits.len()) || !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        if !(MIN_DIGITS..=REVISION_DIGITS).contains(&digits.len())
+            || !digits.bytes().all(|byte| byte.is_ascii_hexdigit())
+        {
             return Err(RevisionError);
         }
         let bits = u128::from_str_radix(digits, 16).map_err(|_| RevisionError)?;

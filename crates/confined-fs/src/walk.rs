@@ -26,10 +26,10 @@ pub(super) use visit::Visitor;
 pub use visit::{Ignored, IgnoredEntries, WalkOptions, WalkReport};
 pub(super) use walker::{walk, walk_child, walk_names};
 use worktree::exclude_of;
-pub(super) use worktree::{GIT, gitdir_of, is_left_out, names_worktree};
+pub(super) use worktree::{GIT_ENTRY, gitdir_of, is_left_out, names_worktree};
 
 /// How many ignore files a report names.
-const NAMED: usize = 3;
+const NAMED_IGNORE_FILES: usize = 3;
 
 /// Names and rules that are missing from a walk, and why. Its answers are true but not complete.
 #[derive(Clone, Debug, Default)]
@@ -91,7 +91,7 @@ impl LimitsHit {
             return;
         }
         self.rules_count += 1;
-        if self.rules.len() < NAMED {
+        if self.rules.len() < NAMED_IGNORE_FILES {
             self.rules.push(cut);
         }
     }

@@ -33,7 +33,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::{ffi::OsStr, fs::File};
 
-use crate::walk::{GIT, holds_rules, is_marker};
+use crate::walk::{GIT_ENTRY, holds_rules, is_marker};
 use crate::{Dir, WorkspacePath};
 
 pub use disk_watcher::{DiskWatcher, OnEvent, PathWatch};
@@ -173,7 +173,7 @@ impl Changes {
             self.trees.insert(path.clone());
         }
         // A `.git` file, not a folder, may make the directory a linked worktree: that is for the list of its parent to say.
-        if (is_marker(name) || name == GIT && !event.directory)
+        if (is_marker(name) || name == GIT_ENTRY && !event.directory)
             && let Some(parent) = path.parent()
         {
             self.directories.entry(parent).or_default().insert(path.clone());

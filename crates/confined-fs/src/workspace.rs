@@ -33,7 +33,7 @@ impl Workspace {
 
     /// Why nothing can be done until the next start, as a sentence: none of the roots could be used.
     pub fn unusable(&self) -> Option<String> {
-        const NAMED: usize = 3;
+        const NAMED_ROOTS: usize = 3;
         let roots = self.roots();
         if roots.is_empty() || !roots.iter().all(|root| root.is_unusable()) {
             return None;
@@ -42,9 +42,11 @@ impl Workspace {
             (None, Some(name)) => path::escape_name(name).into_owned(),
             _ => root.public(),
         };
-        let named =
-            roots.iter().take(NAMED).map(|root| format!("{}{}", name(root), root.absence_note().replacen(',', "", 1)));
-        let more = (roots.len() > NAMED).then(|| format!("and {} more", roots.len() - NAMED));
+        let named = roots
+            .iter()
+            .take(NAMED_ROOTS)
+            .map(|root| format!("{}{}", name(root), root.absence_note().replacen(',', "", 1)));
+        let more = (roots.len() > NAMED_ROOTS).then(|| format!("and {} more", roots.len() - NAMED_ROOTS));
         let all: Vec<String> = named.chain(more).collect();
         Some(format!("no directory of this server's configuration can be used: {}", all.join("; ")))
     }

@@ -22,7 +22,7 @@ use super::{
     introduced_problems::{ChangedText, IntroducedProblems, Problem},
     match_words::{kept, layout},
     read_before_write,
-    shown_diff::{self, BRIEF, ShownDiff},
+    shown_diff::{self, BRIEF_EXTENT, ShownDiff},
 };
 use crate::session::Cost;
 
@@ -165,9 +165,9 @@ impl Change for NetChanges {
 // What a patch did: one line for each file, and diffs only of those that were found otherwise than the patch has them.
 
 /// Files whose new problems are looked for: each look can ask a language server.
-const CHECKED: usize = 20;
+const MAX_CHECKED_FILES: usize = 20;
 /// Notes on the hunks of one file.
-const NOTED: usize = 5;
+const MAX_HUNK_NOTES: usize = 5;
 
 /// The complete result as data.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -215,7 +215,7 @@ fn answer(
     let revision =
         |change: &NetChange| revisions.iter().find(|(path, _)| *path == change.real).and_then(|(_, one)| *one);
     let (mut problems, mut problem_text) = (Vec::new(), String::new());
-    for change in changes.iter().filter(|change| change.kind != NetKind::Deleted).take(CHECKED) {
+    for change in changes.iter().filter(|change| change.kind != NetKind::Deleted).take(MAX_CHECKED_FILES) {
         let Some(new) = &change.new else { continue };
         let old = change.old.as_ref().map(text_file::Document::text);
         let text_change = ChangedText { path: &change.path, real: &change.real, old, new: new.text() };
@@ -247,7 +247,7 @@ fn answer(
     let room = CallContext { budget: cx.budget.less(&text).less(&problem_text), ..cx.clone() };
     let mut diffs = String::new();
     for change in changes.iter().filter(|change| !change.hunks.is_empty()) {
-        let diff = change.diff(BRIEF);
+        let diff = change.diff(BRIEF_EXTENT);
         let room = CallContext { budget: room.budget.less(&diffs), ..room.clone() };
         let shown = ShownDiff::of(&room, &change.real, &diff.text, diff.cut_lines);
         if !shown.block.is_empty() {
@@ -264,7 +264,7 @@ fn hunk_notes(change: &NetChange) -> Vec<String> {
     let mut notes: Vec<String> = change
         .hunks
         .iter()
-        .take(NOTED)
+        .take(MAX_HUNK_NOTES)
         .map(|hunk| {
             let mut parts = Vec::new();
             parts.extend(kept(hunk.strategy).map(|kept| format!("not exactly as given: {kept}")));
@@ -276,8 +276,8 @@ fn hunk_notes(change: &NetChange) -> Vec<String> {
             format!("hunk {} {}", hunk.number, parts.join(", "))
         })
         .collect();
-    if change.hunks.len() > NOTED {
-        notes.push(format!("and {} more hunks found otherwise", change.hunks.len() - NOTED));
+    if change.hunks.len() > MAX_HUNK_NOTES {
+        notes.push(format!("and {} more hunks found otherwise", change.hunks.len() - MAX_HUNK_NOTES));
     }
     notes
 }

@@ -21,9 +21,10 @@ use sha2::{Digest as _, Sha256};
 use text_file::shorten;
 
 /// Arguments that name a path, as the schemas call them; [`Audit::describe`] gets the other spellings.
-const PATHS: &[&str] = &["path", "source", "destination"];
+const PATH_ARGUMENTS: &[&str] = &["path", "source", "destination"];
 /// Other arguments whose text is shown as it is, up to [`MAX_TEXT`] characters. Everything else may be content.
-const PLAIN: &[&str] = &["pattern", "glob", "type", "mode", "sort", "encoding", "output_mode", "expected_revision"];
+const PLAIN_ARGUMENTS: &[&str] =
+    &["pattern", "glob", "type", "mode", "sort", "encoding", "output_mode", "expected_revision"];
 /// Gives the name in the schema of the argument that was sent under a name.
 type Canonical<'m> = &'m dyn Fn(&str) -> Option<&'static str>;
 /// Bytes of a text that is shown.
@@ -162,7 +163,7 @@ impl Audit {
 /// A name occurs once in an object, so a tool's spellings and [`MAX_LISTED`] bound how many there are.
 fn paths(arguments: &Map<String, Value>, canonical: Canonical<'_>, workspace: &Workspace) -> Vec<Value> {
     let named = |object: &Map<String, Value>, place: &str| -> Vec<Value> {
-        let named = object.iter().filter(|(name, _)| is_in(PATHS, name, canonical));
+        let named = object.iter().filter(|(name, _)| is_in(PATH_ARGUMENTS, name, canonical));
         named
             .filter_map(|(name, value)| Some((format!("{place}{name}"), value.as_str()?)))
             .map(|(name, text)| match workspace.printed_and_host_path(text) {
@@ -203,7 +204,7 @@ fn shown_object(object: &Map<String, Value>, depth: usize, canonical: Canonical<
 
 fn shown_value(name: &str, value: &Value, depth: usize, canonical: Canonical<'_>) -> Value {
     match value {
-        Value::String(text) if is_in(PATHS, name, canonical) || is_in(PLAIN, name, canonical) => {
+        Value::String(text) if is_in(PATH_ARGUMENTS, name, canonical) || is_in(PLAIN_ARGUMENTS, name, canonical) => {
             shorten(text, MAX_TEXT).into()
         }
         Value::String(text) => digest(text.as_bytes()),
@@ -252,8 +253,8 @@ fn label(name: &str) -> String {
 const MAX_CALLER_NAME: usize = 128;
 
 /// How clients spell the thread and the user in a request's `_meta`, the first that is there counting.
-const THREAD: &[&str] = &["thread_id", "threadId", "thread", "rootbound/thread"];
-const USER: &[&str] = &["user_id", "userId", "user", "rootbound/user"];
+const THREAD_KEYS: &[&str] = &["thread_id", "threadId", "thread", "rootbound/thread"];
+const USER_KEYS: &[&str] = &["user_id", "userId", "user", "rootbound/user"];
 /// The same as headers, in upper or lower case: an interceptor of `deerflow` sets headers, which a stdio server gets as
 /// `_meta.headers`
 /// (<https://github.com/bytedance/deer-flow/blob/main/backend/docs/MCP_SERVER.md#custom-tool-interceptors>).
@@ -288,7 +289,7 @@ impl Caller {
                 in_headers.iter().find_map(|key| name(headers.iter().find(|(given, _)| is_it(given, key))?.1))
             })
         };
-        Self { thread: find(THREAD, THREAD_HEADERS), user: find(USER, USER_HEADERS), client, request }
+        Self { thread: find(THREAD_KEYS, THREAD_HEADERS), user: find(USER_KEYS, USER_HEADERS), client, request }
     }
 
     /// The client, as it names itself; `None` for one of this process.
@@ -516,10 +517,10 @@ mod caller_tests {
 
     #[test]
     fn every_documented_spelling_is_found() {
-        for key in THREAD {
+        for key in THREAD_KEYS {
             assert_eq!(of(&json!({ *key: "t1" })), (Some("t1".into()), None), "{key}");
         }
-        for key in USER {
+        for key in USER_KEYS {
             assert_eq!(of(&json!({ *key: 7 })), (None, Some("7".into())), "{key}");
         }
         for key in THREAD_HEADERS {

@@ -63,7 +63,7 @@ impl Tool for Copy {
         description: "Copy a file, or a directory with everything in it. Nothing is replaced unless overwrite=true, \
             and then only a file.",
         group: Group::Manage,
-        aliases: &[destination::ALIASES],
+        aliases: &[destination::MOVE_ALIASES],
         heavy: true,
         ..Spec::CHANGES
     };

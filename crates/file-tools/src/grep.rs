@@ -146,9 +146,9 @@ fn outline(cx: &CallContext, hits: &FileHits) -> Option<Vec<Definition>> {
 }
 
 /// The note on a hit that is in no source.
-const OUTSIDE: &str = "not in a cell's source";
+const OUTSIDE_NOTE: &str = "not in a cell's source";
 /// Characters of a line that are shown.
-const WIDTH: usize = 200;
+const LINE_CHARS: usize = 200;
 
 /// Shows each line of a notebook that is in the source of a cell as it is there, and says in which one. A line of JSON
 /// that has several is shown as those that match.
@@ -178,7 +178,7 @@ fn in_cells(line: HitLine, mut sources: Vec<(usize, &str)>, pattern: &Pattern) -
         sources.retain(|(_, source)| line.hit.is_some() && pattern.is_in_line(source.as_bytes()));
     }
     if sources.is_empty() {
-        let scope = line.hit.map(|_| OUTSIDE.to_owned());
+        let scope = line.hit.map(|_| OUTSIDE_NOTE.to_owned());
         return vec![HitLine { scope, ..line }];
     }
     let shown = |(cell, source): (usize, &str)| {
@@ -187,7 +187,7 @@ fn in_cells(line: HitLine, mut sources: Vec<(usize, &str)>, pattern: &Pattern) -
         if is_single && line.cut_at.is_some() {
             return HitLine { scope, ..line.clone() };
         }
-        HitLine { text: shorten(source, WIDTH).into_owned(), cut_at: None, scope, ..line.clone() }
+        HitLine { text: shorten(source, LINE_CHARS).into_owned(), cut_at: None, scope, ..line.clone() }
     };
     sources.into_iter().map(shown).collect()
 }

@@ -77,7 +77,7 @@ pub use call::{
         Blocking, CallContext, LongestWait, ProgressSink, ProgressUpdate, ReadBeforeWrite, References, Settings,
         WaitBound,
     },
-    erased::{CHECKPOINT, ErasedTool},
+    erased::{CHECKPOINT_VALUE, ErasedTool},
     error::{Kind, ToolError, UNUSABLE_ROOT},
     fence::end_of_fence,
     paths::ExistingKind,

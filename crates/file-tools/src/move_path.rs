@@ -55,7 +55,7 @@ impl Tool for Move {
         description: "Move or rename a file, link or directory. Nothing is replaced unless overwrite=true, and then \
             only a file. References to the old path elsewhere are not changed.",
         group: Group::Manage,
-        aliases: &[destination::ALIASES],
+        aliases: &[destination::MOVE_ALIASES],
         ..Spec::CHANGES
     };
 

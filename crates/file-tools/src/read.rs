@@ -41,7 +41,7 @@ use super::{
     Alias, Answer, AnswerBudget, Blocking, CallContext, ExistingKind, Group, Kind, Plan, Spec, Tool, ToolError,
     answer::{self, count, try_fitted},
     answer_budget::fair_share,
-    fence::{FENCE, fence, fenced},
+    fence::{FENCE_BYTES, fence, fenced},
     ls,
     tool::{LINE_ALIASES, PATH_ALIASES},
 };
@@ -208,7 +208,7 @@ fn names_answer(cx: &CallContext, SecretNames { asked, real, names }: &SecretNam
 fn section(cx: &CallContext, request: &FileRequest, source: Source) -> Result<Section, ToolError> {
     let real = source.file.real_path().clone();
     let is_untrusted = cx.workspace.is_untrusted(&real);
-    let reduced = is_untrusted.then(|| FileRequest { budget: request.budget.reduced(FENCE), ..request.clone() });
+    let reduced = is_untrusted.then(|| FileRequest { budget: request.budget.reduced(FENCE_BYTES), ..request.clone() });
     let section = read_as_format(cx, reduced.as_ref().unwrap_or(request), source)?;
     // A server may take long to start: begun here, it may be ready by the time of the edit that asks for its findings.
     if let Some(servers) = &cx.language_servers {
@@ -284,7 +284,7 @@ struct Piece {
 }
 
 /// Separates the texts of two files.
-const SEPARATOR: &str = "\n\n";
+const FILE_SEPARATOR: &str = "\n\n";
 
 impl Piece {
     /// The line before it, with its line break.
@@ -313,7 +313,7 @@ fn read_several(
     let read = |path: &String, budget| read_piece(cx, &FileRequest::of_entry(path.clone(), encoding, budget));
     let mut pieces = read_whole_pieces(cx, paths, budget, read)?;
     let left_out = not_shown(&paths[pieces.len()..], &budget);
-    let headings: String = pieces.iter().map(|piece| piece.heading() + SEPARATOR).collect();
+    let headings: String = pieces.iter().map(|piece| piece.heading() + FILE_SEPARATOR).collect();
     let shares = shares(&pieces, budget.less(&headings).less(&left_out));
     for ((path, piece), share) in paths.iter().zip(&mut pieces).zip(shares) {
         if let Some(share) = share {
@@ -324,7 +324,7 @@ fn read_several(
     }
     // A footer may have taken more than its share.
     let fits = |pieces: &[Piece]| {
-        let text: String = pieces.iter().map(|piece| piece.heading() + &piece.text + SEPARATOR).collect();
+        let text: String = pieces.iter().map(|piece| piece.heading() + &piece.text + FILE_SEPARATOR).collect();
         budget.less(&not_shown(&paths[pieces.len()..], &budget)).fits(&text)
     };
     while pieces.len() > 1 && !fits(&pieces) {
@@ -355,7 +355,7 @@ fn read_whole_pieces(
             break;
         }
         let piece = read(path, budget)?;
-        let heading = budget.cost(&(piece.heading() + SEPARATOR));
+        let heading = budget.cost(&(piece.heading() + FILE_SEPARATOR));
         left = left.saturating_sub(heading + budget.cost(&piece.text).min(MIN_SHARE + 2 * budget.cost(path)));
         pieces.push(piece);
     }
@@ -376,16 +376,16 @@ fn not_shown(paths: &[String], budget: &AnswerBudget) -> String {
 }
 
 fn check(args: &Args, paths: &[String]) -> Result<(), ToolError> {
-    const LINES: &str = "name the lines after each file, as in src/a.rs:120-180,300-340";
-    const PART: &str = "name a definition after its file, as in src/a.rs:def load, or use path";
+    const LINES_HINT: &str = "name the lines after each file, as in src/a.rs:120-180,300-340";
+    const PART_HINT: &str = "name a definition after its file, as in src/a.rs:def load, or use path";
     let of_one = [
         ("path", args.path.is_some(), "send all files in paths"),
-        ("offset", args.offset.is_some(), LINES),
-        ("limit", args.limit.is_some(), LINES),
-        ("start_line", args.start_line.is_some(), LINES),
-        ("end_line", args.end_line.is_some(), LINES),
+        ("offset", args.offset.is_some(), LINES_HINT),
+        ("limit", args.limit.is_some(), LINES_HINT),
+        ("start_line", args.start_line.is_some(), LINES_HINT),
+        ("end_line", args.end_line.is_some(), LINES_HINT),
         ("since", args.since.is_some(), "a rev belongs to one file: use path"),
-        ("part", args.part.is_some(), PART),
+        ("part", args.part.is_some(), PART_HINT),
     ];
     if let Some((name, _, hint)) = of_one.iter().find(|(_, is_given, _)| *is_given) {
         return Err(ToolError::invalid(format!("`paths` and `{name}` were both given")).hint(*hint));
@@ -451,7 +451,7 @@ fn answer(cx: &CallContext, pieces: Vec<Piece>, rest: &[String], note: &str) -> 
     let mut text = String::new();
     for (piece, output) in pieces.into_iter().zip(output.files.iter_mut().flatten()) {
         if !text.is_empty() {
-            text.push_str(SEPARATOR);
+            text.push_str(FILE_SEPARATOR);
         }
         text.push_str(&piece.heading());
         text.push_str(&piece.text);
@@ -464,7 +464,7 @@ fn answer(cx: &CallContext, pieces: Vec<Piece>, rest: &[String], note: &str) -> 
         }
     }
     if !note.is_empty() {
-        text.push_str(SEPARATOR);
+        text.push_str(FILE_SEPARATOR);
         text.push_str(note);
     }
     if !text.is_empty() {

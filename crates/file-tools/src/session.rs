@@ -7,7 +7,7 @@ mod ledger;
 mod quota;
 
 pub use change_feed::{ChangeFeed, ChangeKind, ChangeListener, CommittedChange, EntryKind};
-pub use confirm_codes::{ConfirmCodes, KEY};
+pub use confirm_codes::{ConfirmCodes, KEY_BYTES};
 pub use history::{History, HistoryLimits};
 pub use ledger::{KnownStates, Ledger, Seen, Shown, UnsavedRead, View, Writer};
 pub use quota::{Cost, Quota, QuotaError, QuotaLimits, RootBytes};

@@ -243,7 +243,7 @@ impl PlannedWrite {
         let cx = &introduced.leave_room(cx);
         // The lines of another program are not shown as if this call had written them.
         let is_shared = committed.appended.as_ref().is_some_and(|done| done.now.is_some());
-        let diff = new.filter(|_| !is_shared).and_then(|new| self.diff(new, shown_diff::BRIEF));
+        let diff = new.filter(|_| !is_shared).and_then(|new| self.diff(new, shown_diff::BRIEF_EXTENT));
         let shown = diff.as_ref().map(|diff| ShownDiff::of(cx, self.request.target.path(), &diff.text, diff.cut_lines));
         let lines = new.map_or(0, line_count);
         let mut output = Output {
@@ -300,7 +300,7 @@ impl PlannedWrite {
         text.push_str(&introduced.text);
         output.diff = shown.map(|shown| shown.text).unwrap_or_default();
         output.notes = notes;
-        Answer::of(cx, text, &output, Output::TEXTS)
+        Answer::of(cx, text, &output, Output::TEXT_MEMBERS)
     }
 }
 
@@ -314,7 +314,7 @@ fn hidden_in(text: &str) -> Option<String> {
 }
 
 /// Lines and bytes that a file has to lose before that is reported, and then more than half of its text.
-const LOSS: (usize, usize) = (10, 400);
+const REPORTED_LOSS: (usize, usize) = (10, 400);
 
 /// The note on an overwrite of `old` that leaves little of it: its content may have been cut on the way.
 fn lost_text(old: &Document, new: &str) -> Option<String> {
@@ -324,7 +324,7 @@ fn lost_text(old: &Document, new: &str) -> Option<String> {
         return None;
     }
     let lines = line_count(text);
-    let is_much = text.len() >= new.len() + LOSS.1 || lines >= line_count(new) + LOSS.0;
+    let is_much = text.len() >= new.len() + REPORTED_LOSS.1 || lines >= line_count(new) + REPORTED_LOSS.0;
     is_much.then(|| {
         format!("most of the file is gone: it had {}, {}", count(old.bytes().len(), "byte"), count(lines, "line"))
     })

@@ -266,8 +266,8 @@ mod tests {
     use super::*;
     use crate::image_info;
 
-    const FORMATS: [ImageFormat; 4] = [ImageFormat::Png, ImageFormat::Jpeg, ImageFormat::Gif, ImageFormat::WebP];
-    const WHOLE: ImageView = ImageView { region: None, max_bytes: 700 << 10 };
+    const TESTED_FORMATS: [ImageFormat; 4] = [ImageFormat::Png, ImageFormat::Jpeg, ImageFormat::Gif, ImageFormat::WebP];
+    const WHOLE_IMAGE: ImageView = ImageView { region: None, max_bytes: 700 << 10 };
 
     fn encoded(picture: impl Into<DynamicImage>, format: ImageFormat) -> Vec<u8> {
         let mut bytes = Cursor::new(Vec::new());
@@ -304,20 +304,20 @@ mod tests {
 
     #[test]
     fn small_whole_image_is_shown_as_it_is() {
-        for format in FORMATS {
-            assert_eq!(show(&sample(format), &WHOLE), Ok(None), "{format:?}");
+        for format in TESTED_FORMATS {
+            assert_eq!(show(&sample(format), &WHOLE_IMAGE), Ok(None), "{format:?}");
         }
     }
 
     #[test]
     fn image_that_ends_too_early_is_broken() {
-        for format in FORMATS {
+        for format in TESTED_FORMATS {
             let whole = sample(format);
             // The last bytes of a PNG are a checksum of nothing, and a GIF may do without its trailer.
             let last = whole.len() - if format == ImageFormat::Png { 8 } else { 2 };
             for length in (30..last).step_by(17).chain([last]) {
                 let cut = &whole[..length];
-                let is_shown = image_info(cut).is_some() && show(cut, &WHOLE).is_ok();
+                let is_shown = image_info(cut).is_some() && show(cut, &WHOLE_IMAGE).is_ok();
                 assert!(!is_shown, "{format:?} of {length} bytes of {}", whole.len());
             }
         }
@@ -328,7 +328,7 @@ mod tests {
         let mut png = sample(ImageFormat::Png);
         let middle = png.len() / 2;
         png[middle] ^= 0x55;
-        assert_eq!(show(&png, &WHOLE), Err(ImageError::Broken("a checksum is wrong".to_owned())));
+        assert_eq!(show(&png, &WHOLE_IMAGE), Err(ImageError::Broken("a checksum is wrong".to_owned())));
     }
 
     /// The chunks of a PNG file.
@@ -354,14 +354,14 @@ mod tests {
 
     /// Shown at full size, but not the file itself.
     fn is_encoded_again(bytes: &[u8]) -> bool {
-        show(bytes, &WHOLE).unwrap().is_some_and(|image| pixels(&image).dimensions() == (20, 20))
+        show(bytes, &WHOLE_IMAGE).unwrap().is_some_and(|image| pixels(&image).dimensions() == (20, 20))
     }
 
     #[test]
     fn png_whose_stream_is_not_exact_is_encoded_again() {
         let (header, stream) = small_png();
         let png = |stream: &[u8]| png_of(&[(b"IHDR", &header), (b"IDAT", stream), (b"IEND", b"")]);
-        assert_eq!(show(&png(&stream), &WHOLE), Ok(None));
+        assert_eq!(show(&png(&stream), &WHOLE_IMAGE), Ok(None));
         let (checksum, end) = (stream.len() - 4, stream.len() - 1);
         let wrong = [&stream[..end], &[stream[end] ^ 1]].concat();
         for stream in [&wrong, &stream[..end], &stream[..checksum], &[&stream[..], b"more"].concat()] {
@@ -369,7 +369,7 @@ mod tests {
         }
         let parts = [&stream[..9], &stream[9..]];
         let split = png_of(&[(b"IHDR", &header), (b"IDAT", parts[0]), (b"IDAT", parts[1]), (b"IEND", b"")]);
-        assert_eq!(show(&split, &WHOLE), Ok(None));
+        assert_eq!(show(&split, &WHOLE_IMAGE), Ok(None));
     }
 
     #[test]
@@ -381,7 +381,7 @@ mod tests {
         for (kind, data) in
             [(b"gAMA", &[0, 0, 0xB1, 0x8F][..]), (b"sRGB", &[0]), (b"pHYs", &[0; 9]), (b"tEXt", b"Software\0any")]
         {
-            assert_eq!(show(&png(kind, data), &WHOLE), Ok(None), "{kind:?}");
+            assert_eq!(show(&png(kind, data), &WHOLE_IMAGE), Ok(None), "{kind:?}");
         }
         for (kind, data) in [
             (b"iTXt", &b"Comment\0\x01\0\0\0x"[..]),
@@ -407,7 +407,7 @@ mod tests {
         for at in [2, second, scan] {
             for more in [&b"\xFF"[..], &[0xFF; 9], b"\0", b"stray", b"\0\0\xFF\xFF"] {
                 let bytes = [&whole[..at], more, &whole[at..]].concat();
-                let image = show(&bytes, &WHOLE).unwrap_or_else(|error| panic!("{more:?}: {error:?}"));
+                let image = show(&bytes, &WHOLE_IMAGE).unwrap_or_else(|error| panic!("{more:?}: {error:?}"));
                 let found = pixels(&image.expect("encoded again"));
                 let far = found.pixels().zip(expected.to_rgba8().pixels()).any(|(a, b)| a[0].abs_diff(b[0]) > 24);
                 assert!(!far, "{more:?} at {at}");
@@ -442,7 +442,7 @@ mod tests {
     fn data_after_the_end_mark_is_not_passed_on() {
         for format in [ImageFormat::Png, ImageFormat::Jpeg] {
             let bytes = [&sample(format)[..], b"<?php"].concat();
-            let image = show(&bytes, &WHOLE).unwrap().expect("encoded again");
+            let image = show(&bytes, &WHOLE_IMAGE).unwrap().expect("encoded again");
             assert!(pixels(&image).dimensions() == (64, 48) && !image.bytes.ends_with(b"<?php"), "{format:?}");
         }
     }
@@ -453,12 +453,14 @@ mod tests {
         for (width, height) in [(65_536_u32, 1_u32), (1, 65_536), (20_000, 10_001), (u32::MAX, u32::MAX)] {
             png[16..20].copy_from_slice(&width.to_be_bytes());
             png[20..24].copy_from_slice(&height.to_be_bytes());
-            assert_eq!(show(&png, &WHOLE), Err(ImageError::TooManyPixels), "{width}×{height}");
+            assert_eq!(show(&png, &WHOLE_IMAGE), Err(ImageError::TooManyPixels), "{width}×{height}");
         }
         // Interlaced, so that all pixels are in memory at the same time.
         png[16..24].copy_from_slice(&[0, 0, 0x30, 0, 0, 0, 0x30, 0]);
         png[28] = 1;
-        assert!(matches!(show(&png, &WHOLE), Err(ImageError::TooMuchMemory(needed)) if needed > 4 * 0x3000 * 0x3000));
+        assert!(
+            matches!(show(&png, &WHOLE_IMAGE), Err(ImageError::TooMuchMemory(needed)) if needed > 4 * 0x3000 * 0x3000)
+        );
     }
 
     #[test]
@@ -468,8 +470,8 @@ mod tests {
         thumbnail.extend(&sample(ImageFormat::Jpeg)[..0x0102 - 10]);
         thumbnail.extend(b"\xFF\xD9");
         let with = [&whole[..2], &thumbnail, &whole[2..]].concat();
-        assert_eq!(show(&with, &WHOLE), Ok(None));
-        assert!(show(&with[..with.len() - 200], &WHOLE).is_err());
+        assert_eq!(show(&with, &WHOLE_IMAGE), Ok(None));
+        assert!(show(&with[..with.len() - 200], &WHOLE_IMAGE).is_err());
     }
 
     #[test]
@@ -477,7 +479,7 @@ mod tests {
         for (size, shown) in
             [((1600, 80), (1568, 78)), ((3000, 4), (1568, 12)), ((1, 1), (11, 11)), ((5, 300), (15, 900))]
         {
-            let image = show(&encoded(pattern(size.0, size.1), ImageFormat::Png), &WHOLE).unwrap().unwrap();
+            let image = show(&encoded(pattern(size.0, size.1), ImageFormat::Png), &WHOLE_IMAGE).unwrap().unwrap();
             assert_eq!(pixels(&image).dimensions(), shown, "{size:?}");
         }
         assert_eq!(shown_size(3840, 2400), (1568, 980));
@@ -489,11 +491,11 @@ mod tests {
     fn large_file_is_encoded_in_fewer_bytes_and_then_pixels() {
         let png = encoded(pattern(300, 300), ImageFormat::Png);
         for max_bytes in [100_000, 20_000, 2_000] {
-            let image = show(&png, &ImageView { max_bytes, ..WHOLE }).unwrap().unwrap();
+            let image = show(&png, &ImageView { max_bytes, ..WHOLE_IMAGE }).unwrap().unwrap();
             assert!(image.bytes.len() <= max_bytes && image.mime == "image/jpeg", "{max_bytes}");
             pixels(&image);
         }
-        assert_eq!(show(&png, &ImageView { max_bytes: 100, ..WHOLE }), Err(ImageError::TooFewBytes(100)));
+        assert_eq!(show(&png, &ImageView { max_bytes: 100, ..WHOLE_IMAGE }), Err(ImageError::TooFewBytes(100)));
     }
 
     #[test]
@@ -507,13 +509,13 @@ mod tests {
             let bytes = with_orientation(&jpeg, number);
             let mut upright = stored.clone();
             upright.apply_orientation(Orientation::from_exif(number).unwrap());
-            let image = show(&bytes, &WHOLE).unwrap().unwrap();
+            let image = show(&bytes, &WHOLE_IMAGE).unwrap().unwrap();
             assert_eq!(pixels(&image), upright.to_rgba8(), "{number}");
             let region = Region { x: 3, y: 5, width: 20, height: 14 };
-            let image = show(&bytes, &ImageView { region: Some(region), ..WHOLE }).unwrap().unwrap();
+            let image = show(&bytes, &ImageView { region: Some(region), ..WHOLE_IMAGE }).unwrap().unwrap();
             assert_eq!(pixels(&image), upright.crop_imm(3, 5, 20, 14).to_rgba8(), "{number}");
         }
-        assert_eq!(show(&with_orientation(&jpeg, 1), &WHOLE), Ok(None));
+        assert_eq!(show(&with_orientation(&jpeg, 1), &WHOLE_IMAGE), Ok(None));
     }
 
     #[test]
@@ -522,7 +524,7 @@ mod tests {
         let region = Region { x: 50, y: 41, width: 40, height: 29 };
         for format in [ImageFormat::Png, ImageFormat::WebP] {
             let bytes = encoded(picture.clone(), format);
-            let image = show(&bytes, &ImageView { region: Some(region), ..WHOLE }).unwrap().unwrap();
+            let image = show(&bytes, &ImageView { region: Some(region), ..WHOLE_IMAGE }).unwrap().unwrap();
             assert_eq!(pixels(&image), picture.crop_imm(50, 41, 40, 29).to_rgba8(), "{format:?}");
         }
     }
@@ -530,7 +532,7 @@ mod tests {
     #[test]
     fn sixteen_bits_become_eight() {
         let deep = image::ImageBuffer::from_fn(20, 20, |x, _| image::Luma([u16::try_from(x).unwrap() * 3000]));
-        let image = show(&encoded(DynamicImage::ImageLuma16(deep), ImageFormat::Png), &WHOLE).unwrap().unwrap();
+        let image = show(&encoded(DynamicImage::ImageLuma16(deep), ImageFormat::Png), &WHOLE_IMAGE).unwrap().unwrap();
         let expected = |x: u32| u8::try_from(x * 3000 / 256).unwrap();
         for (x, _, pixel) in pixels(&image).enumerate_pixels() {
             assert!(pixel[0].abs_diff(expected(x)) <= 1 && pixel[3] == 255, "{x}: {pixel:?}");
@@ -549,7 +551,7 @@ mod tests {
         drop(encoder);
         let file = ImageFile::open(&bytes, &image_info(&bytes).unwrap()).unwrap();
         assert_eq!((file.frames(), file.size()), (3, (40, 30)));
-        let shown = pixels(&file.show(&WHOLE, &|| false).unwrap().unwrap());
+        let shown = pixels(&file.show(&WHOLE_IMAGE, &|| false).unwrap().unwrap());
         assert_eq!((shown.get_pixel(5, 6).0, shown.get_pixel(4, 6).0), ([0, 0, 200, 255], [0; 4]));
     }
 
@@ -561,7 +563,7 @@ mod tests {
         });
         let bytes = encoded(glass, ImageFormat::Png);
         let region = Some(Region { x: 0, y: 0, width: 299, height: 299 });
-        let image = show(&bytes, &ImageView { region, ..WHOLE }).unwrap().unwrap();
+        let image = show(&bytes, &ImageView { region, ..WHOLE_IMAGE }).unwrap().unwrap();
         assert_eq!((image.mime, image.is_flattened, pixels(&image).get_pixel(7, 0)[3]), ("image/png", false, 7));
         let image = show(&bytes, &ImageView { region, max_bytes: 40_000 }).unwrap().unwrap();
         assert_eq!((image.mime, image.is_flattened), ("image/jpeg", true));
@@ -572,18 +574,18 @@ mod tests {
     fn decoding_stops_when_asked() {
         let bytes = encoded(pattern(1600, 20), ImageFormat::Png);
         let file = ImageFile::open(&bytes, &image_info(&bytes).unwrap()).unwrap();
-        assert_eq!(file.show(&WHOLE, &|| true), Err(ImageError::Stopped));
+        assert_eq!(file.show(&WHOLE_IMAGE, &|| true), Err(ImageError::Stopped));
     }
 
     proptest! {
         #[test]
         fn damaged_image_is_refused_or_shown_decodable(
-            format in 0..FORMATS.len(),
+            format in 0..TESTED_FORMATS.len(),
             changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8),
             end in any::<prop::sample::Index>(),
             is_cut in any::<bool>(),
         ) {
-            let format = FORMATS[format];
+            let format = TESTED_FORMATS[format];
             let mut bytes = sample(format);
             for (at, value) in changes {
                 let at = at.index(bytes.len());
@@ -597,7 +599,7 @@ mod tests {
             // Nothing is decoded that a test has no time for.
             prop_assume!(file.memory() < 4 << 20 && area(file.header.width, file.header.height) < 1 << 18);
             let region = Some(Region { x: 0, y: 0, width: 1, height: 1 });
-            for view in [WHOLE, ImageView { region, ..WHOLE }] {
+            for view in [WHOLE_IMAGE, ImageView { region, ..WHOLE_IMAGE }] {
                 if let Ok(Some(image)) = file.show(&view, &|| false) {
                     prop_assert!(image::load_from_memory(&image.bytes).is_ok());
                 }

@@ -114,9 +114,9 @@ impl ImageError {
     /// A decoder's complaint, short and on one line.
     #[cfg(feature = "decode")]
     pub(crate) fn broken(reason: impl std::fmt::Display) -> Self {
-        const SHOWN: usize = 120;
+        const SHOWN_CHARS: usize = 120;
         let text = reason.to_string();
-        Self::Broken(text_file::shorten(text.lines().next().unwrap_or_default(), SHOWN).into_owned())
+        Self::Broken(text_file::shorten(text.lines().next().unwrap_or_default(), SHOWN_CHARS).into_owned())
     }
 }
 

@@ -22,7 +22,7 @@ use crate::state::{Phase, State};
 /// Bytes that wait to be read by a server; one that lets more pile up is ended.
 const MAX_WAITING: usize = 16 << 20;
 /// Bytes that a server may send at once, and in a second over a longer time.
-const BURST: usize = 64 << 20;
+const BURST_BYTES: usize = 64 << 20;
 const BYTES_PER_SECOND: usize = 8 << 20;
 /// Bytes of the longest headers: two short lines are usual.
 const MAX_HEADERS: usize = 4096;
@@ -175,7 +175,7 @@ fn read(shared: &Shared, mut output: ProgramOutput) {
 /// Reads until the server closes its output, or sends what it must not.
 fn read_messages(shared: &Shared, output: &mut ProgramOutput) -> Result<(), Box<dyn Error>> {
     let (mut frames, mut buffer) = (Vec::new(), vec![0; 64 << 10]);
-    let (mut left, mut since) = (BURST, Instant::now());
+    let (mut left, mut since) = (BURST_BYTES, Instant::now());
     loop {
         let read = output.read(&mut buffer)?;
         if read == 0 {
@@ -185,7 +185,7 @@ fn read_messages(shared: &Shared, output: &mut ProgramOutput) -> Result<(), Box<
         let earned = milliseconds.saturating_mul(BYTES_PER_SECOND / 1000);
         // `since` stays for reads less than a millisecond apart: if it moved, they would never earn anything.
         if earned > 0 {
-            (left, since) = (left.saturating_add(earned).min(BURST), Instant::now());
+            (left, since) = (left.saturating_add(earned).min(BURST_BYTES), Instant::now());
         }
         left = left.checked_sub(read).ok_or("it sends too much")?;
         frames.extend_from_slice(buffer.get(..read).unwrap_or_default());

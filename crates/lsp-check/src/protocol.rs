@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json, value::RawValue};
 /// Values that one request for the configuration gets.
 const MAX_SECTIONS: usize = 100;
 /// Characters of a path that a URI has unescaped, besides letters and digits.
-const KEPT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+const ENCODED_CHARS: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// A message without an answer.
 pub(super) fn notification(method: &str, params: &Value) -> Value {
@@ -138,14 +138,14 @@ pub(super) fn language_id(extension: &str) -> &str {
 
 /// The URI of an absolute path.
 pub(super) fn file_uri(path: &Path) -> String {
-    format!("file://{}", percent_encode(path.as_os_str().as_encoded_bytes(), KEPT))
+    format!("file://{}", percent_encode(path.as_os_str().as_encoded_bytes(), ENCODED_CHARS))
 }
 
 /// The same `file:` URI as [`file_uri`] spells it: servers encode more or fewer characters than they were sent.
 pub(super) fn respelled(uri: &str) -> String {
     let Some(path) = uri.strip_prefix("file://") else { return uri.to_owned() };
     let bytes: Vec<u8> = percent_decode_str(path).collect();
-    format!("file://{}", percent_encode(&bytes, KEPT))
+    format!("file://{}", percent_encode(&bytes, ENCODED_CHARS))
 }
 
 #[cfg(test)]

@@ -26,7 +26,7 @@ const MAX_OPENED: usize = 4096;
 const PROBE_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long a change waits for a server whose table has no `timeout`, and for one that was just started: pyright takes
 /// 6 to 9 s until its first report.
-const TIMEOUT: Duration = Duration::from_secs(5);
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(5);
 const STARTUP_TIMEOUT: Duration = Duration::from_secs(15);
 /// The delay after the first failure that is not free, and the longest one.
 const FIRST_DELAY: Duration = Duration::from_secs(2);
@@ -362,7 +362,7 @@ impl Drop for LanguageServers {
 fn deadline(timeout: Option<Duration>, now: Instant, started: Instant) -> Instant {
     match timeout {
         Some(timeout) => now + timeout,
-        None => (now + TIMEOUT).max(started + STARTUP_TIMEOUT),
+        None => (now + DEFAULT_TIMEOUT).max(started + STARTUP_TIMEOUT),
     }
 }
 

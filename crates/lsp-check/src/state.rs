@@ -29,7 +29,7 @@ const MAX_OPEN: usize = 32;
 /// The time between two requests for the diagnostics of one text.
 const PULL_AGAIN: Duration = Duration::from_millis(200);
 /// The number of the first request; none has the number 0.
-const INITIALIZE: u64 = 1;
+const INITIALIZE_ID: u64 = 1;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Phase {
@@ -183,7 +183,7 @@ impl State {
     ) -> Option<Vec<Value>> {
         let result = result.filter(|_| error.is_none());
         // Once: a second answer with this number must not begin the conversation again.
-        if id == INITIALIZE && self.phase == Phase::Starting {
+        if id == INITIALIZE_ID && self.phase == Phase::Starting {
             if let Some(error) = error {
                 self.trouble.message(error);
             }
@@ -406,18 +406,18 @@ fn is_check(token: &str) -> bool {
 }
 
 /// How long a server must have reported nothing more, once it has answered: checks of a save may begin a moment later.
-const QUIET: Duration = Duration::from_millis(150);
+const IDLE_AFTER_ANSWER: Duration = Duration::from_millis(150);
 /// The same for a server that sends what it finds bit by bit.
 const QUIET_PUSHED: Duration = Duration::from_millis(300);
 /// How long after it has taken note of a change a server that names no versions may be silent: some send nothing if
 /// nothing has changed.
-const SILENCE: Duration = Duration::from_secs(1);
+const IDLE_WITHOUT_VERSION: Duration = Duration::from_secs(1);
 /// How long after a save the check of a server that checks saves may begin: on a busy machine its compiler starts late.
 const CHECK_BEGINS: Duration = Duration::from_secs(3);
 /// How long a server must be silent before it is believed that a text has no problems, as long as it has not shown that
 /// it is loaded: some send an empty list first. Shortly after its start that is not believed at all.
 const QUIET_COLD: Duration = Duration::from_secs(2);
-const YOUNG: Duration = Duration::from_secs(5);
+const STARTUP_GRACE: Duration = Duration::from_secs(5);
 /// How long a server that checks saves must be silent: a save ends the check that runs, which is no answer, and the
 /// next begins a moment later, on a busy machine much later.
 const QUIET_CHECKED: Duration = Duration::from_secs(1);
@@ -498,7 +498,7 @@ impl State {
     pub(crate) fn is_settled(&self, uri: &str, now: Instant) -> bool {
         // Closed for other files meanwhile: nobody knows.
         let Some(document) = self.documents.get(uri) else { return false };
-        let is_young = self.ready_at.is_none_or(|at| now.saturating_duration_since(at) < YOUNG);
+        let is_young = self.ready_at.is_none_or(|at| now.saturating_duration_since(at) < STARTUP_GRACE);
         if self.is_busy() || self.will_check(now) || (is_young && !self.is_proven) {
             return false;
         }
@@ -512,16 +512,17 @@ impl State {
         };
         let has_answered = self.has_answered(uri);
         if self.pulls {
-            return has_answered && quiet >= QUIET.max(cold);
+            return has_answered && quiet >= IDLE_AFTER_ANSWER.max(cold);
         }
         let pushed_at = self.files.get(uri).and_then(|file| file.pushed_at);
         let is_silent = (self.is_proven || pushed_at.is_some_and(|at| at >= document.sent))
             && !self.names_versions
-            && document.passed.is_some_and(|at| now.saturating_duration_since(at) >= SILENCE);
+            && document.passed.is_some_and(|at| now.saturating_duration_since(at) >= IDLE_WITHOUT_VERSION);
         // The first list may be about a text before this one: as long as a silent server is waited for.
-        let late = if document.follows_unsettled && !self.names_versions { SILENCE } else { Duration::ZERO };
+        let late =
+            if document.follows_unsettled && !self.names_versions { IDLE_WITHOUT_VERSION } else { Duration::ZERO };
         let more = cold.max(3 * self.last_gap).max(late);
-        (has_answered && quiet >= QUIET_PUSHED.max(more)) || (is_silent && quiet >= SILENCE.max(more))
+        (has_answered && quiet >= QUIET_PUSHED.max(more)) || (is_silent && quiet >= IDLE_WITHOUT_VERSION.max(more))
     }
 }
 
@@ -537,7 +538,7 @@ mod tests {
         state
     }
 
-    const FILE: &str = "file:///r/a.rs";
+    const FILE_URI: &str = "file:///r/a.rs";
 
     fn tell(state: &mut State, method: &str, params: &Value, now: Instant) {
         state.receive(notification(method, params).to_string().as_bytes(), now).unwrap();
@@ -552,7 +553,7 @@ mod tests {
         let place = json!({ "line": 0, "character": 0 });
         let one = |text: &&str| json!({ "range": { "start": place, "end": place }, "message": text });
         let list: Vec<Value> = messages.iter().map(one).collect();
-        tell(state, "textDocument/publishDiagnostics", &json!({ "uri": FILE, "diagnostics": list }), now);
+        tell(state, "textDocument/publishDiagnostics", &json!({ "uri": FILE_URI, "diagnostics": list }), now);
     }
 
     #[test]
@@ -560,15 +561,15 @@ mod tests {
         let start = Instant::now();
         let at = |milliseconds| start + Duration::from_millis(milliseconds);
         let mut state = started("rust-analyzer", &json!({ "checkOnSave": false }));
-        state.put(FILE, "rust", "1", at(0));
+        state.put(FILE_URI, "rust", "1", at(0));
         pass(&mut state, 2, at(1));
         push(&mut state, &[], at(1));
-        assert!(!state.is_settled(FILE, at(60_000)), "it has not said that it is loaded");
+        assert!(!state.is_settled(FILE_URI, at(60_000)), "it has not said that it is loaded");
         assert!(state.is_loading());
         for (quiescent, milliseconds) in [(false, 10), (true, 9000)] {
             let status = json!({ "health": "ok", "quiescent": quiescent });
             tell(&mut state, "experimental/serverStatus", &status, at(milliseconds));
-            assert_eq!(state.is_settled(FILE, at(milliseconds + 5000)), quiescent);
+            assert_eq!(state.is_settled(FILE_URI, at(milliseconds + 5000)), quiescent);
         }
     }
 
@@ -577,20 +578,20 @@ mod tests {
         let start = Instant::now();
         let at = |milliseconds| start + Duration::from_millis(milliseconds);
         let mut state = started("any", &json!({}));
-        state.put(FILE, "rust", "1", at(0));
-        assert!(!state.is_settled(FILE, at(60_000)), "it has never said anything");
+        state.put(FILE_URI, "rust", "1", at(0));
+        assert!(!state.is_settled(FILE_URI, at(60_000)), "it has never said anything");
         pass(&mut state, 2, at(50));
         push(&mut state, &[], at(100));
-        assert!(!state.is_settled(FILE, at(4900)) && state.is_settled(FILE, at(60_000)));
+        assert!(!state.is_settled(FILE_URI, at(4900)) && state.is_settled(FILE_URI, at(60_000)));
         push(&mut state, &["broken"], at(1000));
-        assert!(!state.is_settled(FILE, at(3600)), "it sends a second list after 0.9 s");
-        assert!(state.is_settled(FILE, at(3800)));
-        state.put(FILE, "rust", "2", at(5000));
+        assert!(!state.is_settled(FILE_URI, at(3600)), "it sends a second list after 0.9 s");
+        assert!(state.is_settled(FILE_URI, at(3800)));
+        state.put(FILE_URI, "rust", "2", at(5000));
         push(&mut state, &[], at(5001));
-        assert!(!state.is_settled(FILE, at(60_000)), "that may be about the text before");
+        assert!(!state.is_settled(FILE_URI, at(60_000)), "that may be about the text before");
         pass(&mut state, 3, at(5005));
         push(&mut state, &[], at(5010));
-        assert!(!state.is_settled(FILE, at(6200)) && state.is_settled(FILE, at(6500)));
+        assert!(!state.is_settled(FILE_URI, at(6200)) && state.is_settled(FILE_URI, at(6500)));
     }
 
     #[test]
@@ -599,20 +600,23 @@ mod tests {
         let at = |milliseconds| start + Duration::from_millis(milliseconds);
         let mut state = started("any", &json!({}));
         state.is_proven = true;
-        state.put(FILE, "rust", "1", at(0));
+        state.put(FILE_URI, "rust", "1", at(0));
         pass(&mut state, 2, at(5));
-        assert!(state.owes_a_list(FILE), "its list has not come");
-        state.put(FILE, "rust", "2", at(100));
+        assert!(state.owes_a_list(FILE_URI), "its list has not come");
+        state.put(FILE_URI, "rust", "2", at(100));
         pass(&mut state, 3, at(105));
         push(&mut state, &["broken"], at(150));
-        assert!(!state.settles(FILE, at(1100)) && state.owes_a_list(FILE), "this may be the list of the first text");
+        assert!(
+            !state.settles(FILE_URI, at(1100)) && state.owes_a_list(FILE_URI),
+            "this may be the list of the first text"
+        );
         push(&mut state, &[], at(1101));
-        assert!(!state.settles(FILE, at(3800)), "lists are 951 ms apart");
-        assert!(state.settles(FILE, at(4000)) && !state.owes_a_list(FILE));
-        state.put(FILE, "rust", "3", at(5000));
+        assert!(!state.settles(FILE_URI, at(3800)), "lists are 951 ms apart");
+        assert!(state.settles(FILE_URI, at(4000)) && !state.owes_a_list(FILE_URI));
+        state.put(FILE_URI, "rust", "3", at(5000));
         pass(&mut state, 4, at(5005));
         push(&mut state, &["broken"], at(5010));
-        assert!(state.settles(FILE, at(6500)), "nothing is due for the text before");
+        assert!(state.settles(FILE_URI, at(6500)), "nothing is due for the text before");
     }
 
     #[test]
@@ -621,20 +625,20 @@ mod tests {
         let at = |milliseconds| start + Duration::from_millis(milliseconds);
         let mut state = started("rust-analyzer", &json!({ "checkOnSave": true }));
         tell(&mut state, "experimental/serverStatus", &json!({ "quiescent": true, "health": "ok" }), at(0));
-        state.put(FILE, "rust", "1", at(0));
+        state.put(FILE_URI, "rust", "1", at(0));
         state.last_saved = Some(at(0));
         pass(&mut state, 2, at(5));
         push(&mut state, &[], at(10));
-        assert!(!state.is_settled(FILE, at(60_000)), "no check has begun");
+        assert!(!state.is_settled(FILE_URI, at(60_000)), "no check has begun");
         let check = |kind: &str| json!({ "token": "rust-analyzer/flycheck/0", "value": { "kind": kind } });
         tell(&mut state, "$/progress", &check("begin"), at(60_000));
-        assert!(!state.is_settled(FILE, at(90_000)), "it runs");
+        assert!(!state.is_settled(FILE_URI, at(90_000)), "it runs");
         tell(&mut state, "$/progress", &check("end"), at(90_000));
-        assert!(!state.is_settled(FILE, at(90_900)), "the save may have ended an earlier one, and its own begins");
+        assert!(!state.is_settled(FILE_URI, at(90_900)), "the save may have ended an earlier one, and its own begins");
         tell(&mut state, "$/progress", &check("begin"), at(90_950));
         tell(&mut state, "$/progress", &check("end"), at(95_000));
         push(&mut state, &["broken"], at(95_001));
-        assert!(state.is_settled(FILE, at(96_001)));
+        assert!(state.is_settled(FILE_URI, at(96_001)));
     }
 
     #[test]

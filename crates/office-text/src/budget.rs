@@ -47,13 +47,13 @@ impl From<io::Error> for OfficeError {
 
 /// Bytes that all parts of one call may inflate to, one after the other. A sheet of a million rows and ten columns has
 /// 300 to 500 MB of XML; as much as this takes some four seconds.
-const INFLATED: u64 = 1 << 30;
+const MAX_INFLATED_BYTES: u64 = 1 << 30;
 
 /// Bytes between two looks at the caller's signal: well under a millisecond.
 const BYTES_PER_LOOK: u64 = 1 << 17;
 
 /// Bytes that what is kept of names, styles, notes and strings may take.
-const HELD: usize = 32 << 20;
+const MAX_HELD_BYTES: usize = 32 << 20;
 
 /// Counts down while a document is read.
 pub(crate) struct Budget<'a> {
@@ -68,8 +68,8 @@ pub(crate) struct Budget<'a> {
 
 impl<'a> Budget<'a> {
     pub(crate) fn new(stopped: &'a dyn Fn() -> bool) -> Self {
-        let (inflated, look_at) = (Cell::new(INFLATED), Cell::new(INFLATED));
-        Self { inflated, look_at, held: Cell::new(HELD), is_stopped: Cell::new(false), stopped }
+        let (inflated, look_at) = (Cell::new(MAX_INFLATED_BYTES), Cell::new(MAX_INFLATED_BYTES));
+        Self { inflated, look_at, held: Cell::new(MAX_HELD_BYTES), is_stopped: Cell::new(false), stopped }
     }
 
     /// Counts bytes that were inflated, or as much work.

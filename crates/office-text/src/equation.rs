@@ -20,14 +20,14 @@ const MAX_ELEMENTS: usize = 20_000;
 const LEFT_OUT: [&str; 7] = ["Fallback", "annotation", "annotation-xml", "ctrlPr", "del", "moveFrom", "rPr"];
 
 /// Elements that have text.
-const TEXTS: [&str; 6] = ["t", "mi", "mn", "mo", "mtext", "ms"];
+const TEXT_ELEMENTS: [&str; 6] = ["t", "mi", "mn", "mo", "mtext", "ms"];
 
 /// Elements that end with a raised or lowered text.
-const SCRIPTED: [&str; 10] =
+const SCRIPTED_ELEMENTS: [&str; 10] =
     ["sSup", "sSub", "sSubSup", "limLow", "limUpp", "msup", "msub", "msubsup", "munder", "munderover"];
 
 /// Relations, which have a space on each side.
-const RELATIONS: &str = "=<>≤≥≠≈≡→⇒⇔∈∉⊂⊆∝≔∼≅";
+const RELATION_SIGNS: &str = "=<>≤≥≠≈≡→⇒⇔∈∉⊂⊆∝≔∼≅";
 
 /// An element that has begun.
 #[derive(Default)]
@@ -137,7 +137,7 @@ impl Element {
                     // `∑_{i=1}^ni` and `sinx` would be other names.
                     let is_name = before.0 == "mi" && before.1.chars().count() > 1;
                     let goes_on = is_word(last, "") && text.starts_with(char::is_alphanumeric);
-                    row.extend((goes_on && (is_name || SCRIPTED.contains(&before.0))).then_some(' '));
+                    row.extend((goes_on && (is_name || SCRIPTED_ELEMENTS.contains(&before.0))).then_some(' '));
                     row.push_str(text);
                 }
             }
@@ -188,7 +188,7 @@ impl Strength {
                 _ if sign.is_ascii_digit() && (last.is_ascii_digit() || matches!(last, '.' | ',')) => {}
                 '(' if last.is_alphabetic() && atoms == 1 => {}
                 '+' | '-' | '−' | '±' | '∓' | ';' | ':' | '|' | ' ' => return Self::Sum,
-                _ if RELATIONS.contains(sign) => return Self::Sum,
+                _ if RELATION_SIGNS.contains(sign) => return Self::Sum,
                 _ => atoms += 1,
             }
             last = sign;
@@ -234,7 +234,8 @@ fn spaced(text: &str) -> String {
             ')' | ']' | '}' => depth = depth.saturating_sub(1),
             _ => {}
         }
-        let (is_relation, follows) = (RELATIONS.contains(sign), found.ends_with(|last| RELATIONS.contains(last)));
+        let (is_relation, follows) =
+            (RELATION_SIGNS.contains(sign), found.ends_with(|last| RELATION_SIGNS.contains(last)));
         // Two of them are one, as `==`.
         found.extend(
             (depth == 0 && sign != ' ' && !found.is_empty() && !found.ends_with(' ') && is_relation != follows)
@@ -259,7 +260,7 @@ pub(crate) fn equation(xml: &mut Xml<'_>, budget: &Budget<'_>) -> Result<String>
                 open.push(element(&tag));
             }
             Some(Node::Text(text)) => {
-                if let Some(last) = open.last_mut().filter(|last| TEXTS.contains(&last.name.as_str())) {
+                if let Some(last) = open.last_mut().filter(|last| TEXT_ELEMENTS.contains(&last.name.as_str())) {
                     bytes += text.len();
                     // Signs of MathML that are not seen say what is applied and what is multiplied.
                     let text = text.trim_matches('\n').replace(['\u{2061}', '\u{2062}', '\u{2063}', '\u{2064}'], "");
@@ -292,8 +293,8 @@ pub(crate) fn equation(xml: &mut Xml<'_>, budget: &Budget<'_>) -> Result<String>
 
 /// The element that begins, with the attributes that count.
 fn element(tag: &Tag<'_>) -> Element {
-    const ATTRIBUTES: [&str; 5] = ["val", "open", "close", "separators", "linethickness"];
+    const KEPT_ATTRIBUTES: [&str; 5] = ["val", "open", "close", "separators", "linethickness"];
     let value = |name: &str| Some((name.to_owned(), tag.attribute(name)?.chars().take(8).collect()));
-    let properties = ATTRIBUTES.iter().filter_map(|name| value(name)).collect();
+    let properties = KEPT_ATTRIBUTES.iter().filter_map(|name| value(name)).collect();
     Element { name: tag.name().chars().take(16).collect(), parts: Vec::new(), properties }
 }

@@ -11,12 +11,12 @@ use crate::{
     flow::{Flow, Table},
     package::{OfficeKind, Package},
     story::{Slide, slide_of, text_of},
-    styles::{HIDDEN, Level, Levels, List, MAX_LABEL, MAX_LEVELS, Numbers, Style, Styles, by},
+    styles::{HIDDEN_MARK, Level, Levels, List, MAX_LABEL, MAX_LEVELS, Numbers, Style, Styles, by},
     xml::{Node, Tag, Xml},
 };
 
 /// The part with the text.
-pub(crate) const CONTENT: &str = "content.xml";
+pub(crate) const CONTENT_PART: &str = "content.xml";
 
 /// Bytes of the description of an image, and of the name of an author.
 const MAX_FIELD: usize = 64 << 10;
@@ -62,7 +62,7 @@ impl Odf {
         }
         let (mut styles, mut open) = (Styles::default(), (String::new(), String::new()));
         package.tags("styles.xml", &mut |tag| read_style(package, tag, &mut styles, &mut open))?;
-        let (mut xml, mut is_body) = (package.required_xml(CONTENT)?, false);
+        let (mut xml, mut is_body) = (package.required_xml(CONTENT_PART)?, false);
         while let Some(node) = xml.next()? {
             let Node::Start(tag) = node else { continue };
             let (kind, item, family) = match tag.name() {
@@ -103,7 +103,7 @@ impl Odf {
             flow.end_paragraph(None, "");
             return Ok(());
         }
-        Reader::new(self, package, flow).read(&mut package.required_xml(CONTENT)?)
+        Reader::new(self, package, flow).read(&mut package.required_xml(CONTENT_PART)?)
     }
 
     /// The headers and footers of a text, each with what it is.
@@ -145,7 +145,7 @@ pub(crate) fn find_item(xml: &mut Xml<'_>, name: &str, mut is_wanted: impl FnMut
 
 /// The content of the sheet or the slide at this place, which counts from 0; `None` where it is empty.
 pub(crate) fn item<'p>(package: &'p Package<'_>, name: &str, mut at: usize) -> Result<Option<Xml<'p>>> {
-    let mut xml = package.required_xml(CONTENT)?;
+    let mut xml = package.required_xml(CONTENT_PART)?;
     let is_found = find_item(&mut xml, name, |_| {
         at = at.wrapping_sub(1);
         at == usize::MAX
@@ -487,15 +487,15 @@ impl<'d, 't> Reader<'d, 't> {
 
     /// Notes what begins, which may be hidden.
     fn hide(&mut self, is_hidden: bool) {
-        let is_first = self.flow.marks.last().is_none_or(|mark| mark != HIDDEN);
+        let is_first = self.flow.marks.last().is_none_or(|mark| mark != HIDDEN_MARK);
         let is_mark = is_hidden && is_first && self.flow.marks.len() < MAX_MARKS;
-        self.flow.marks.extend(is_mark.then(|| HIDDEN.to_owned()));
+        self.flow.marks.extend(is_mark.then(|| HIDDEN_MARK.to_owned()));
         self.at.hidden.push(is_mark);
     }
 
     fn show(&mut self) {
         if self.at.hidden.pop().unwrap_or_default() {
-            self.end_mark(HIDDEN);
+            self.end_mark(HIDDEN_MARK);
         }
     }
 

@@ -8,7 +8,7 @@ use crate::{
     OfficeError,
     budget::Result,
     number_format::NumberFormat,
-    odf::{CONTENT, MAX_SPACES, Odf, collapsed, find_item, item},
+    odf::{CONTENT_PART, MAX_SPACES, Odf, collapsed, find_item, item},
     package::Package,
     scripts::Scripts,
     styles::Styles,
@@ -24,7 +24,7 @@ const CELL_WORK: usize = 40;
 pub(crate) fn sheets(odf: &Odf, package: &Package<'_>) -> Result<Vec<OfficeSheet>> {
     let least_left = package.budget.inflated.get().saturating_sub(MAX_COUNTED);
     let is_too_long = || package.budget.inflated.get() < least_left;
-    let mut xml = package.required_xml(CONTENT)?;
+    let mut xml = package.required_xml(CONTENT_PART)?;
     let sized = |(name, hidden): &(String, bool)| {
         let mut size = None;
         if !is_too_long() && find_item(&mut xml, "table", |_| true)? {

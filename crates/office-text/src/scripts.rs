@@ -9,7 +9,7 @@ use std::{borrow::Cow, mem};
 const MAX_MARKED: usize = 48;
 
 /// Signs that have a meaning where they are raised or lowered.
-const SIGNS: &str = "+-−–±∓=<>≤≥×·/";
+const MEANINGFUL_SIGNS: &str = "+-−–±∓=<>≤≥×·/";
 
 /// Puts the marks into a text that comes in runs.
 #[derive(Debug, Default)]
@@ -62,7 +62,7 @@ impl Scripts {
 fn shown(mark: char, text: &str, next: Option<char>) -> String {
     let inner = text.trim();
     let (has_sign, has_digit) =
-        (inner.contains(|sign| SIGNS.contains(sign)), inner.contains(|sign: char| sign.is_ascii_digit()));
+        (inner.contains(|sign| MEANINGFUL_SIGNS.contains(sign)), inner.contains(|sign: char| sign.is_ascii_digit()));
     // What is in brackets of its own is a reference, and words with spaces are text.
     let is_text = inner.starts_with('[') || inner.contains(char::is_whitespace) && !has_sign;
     if !(has_sign || has_digit) || is_text {

@@ -13,7 +13,7 @@ use crate::{
     equation::equation,
     flow::{Flow, MAX_HELD, Table},
     package::{Package, Relationships},
-    styles::{HIDDEN, Levels, MAX_LABEL, MAX_LEVELS, Numbers, Style, Styles, by},
+    styles::{HIDDEN_MARK, Levels, MAX_LABEL, MAX_LEVELS, Numbers, Style, Styles, by},
     xml::{Node, Tag, Xml, character},
 };
 
@@ -236,12 +236,12 @@ impl<'d, 't> Story<'d, 't> {
     }
 
     fn property(&mut self, tag: &Tag<'_>) {
-        let is_hidden = self.flow.marks.last().is_some_and(|mark| mark == HIDDEN);
+        let is_hidden = self.flow.marks.last().is_some_and(|mark| mark == HIDDEN_MARK);
         match (tag.name(), self.at.paragraphs.last_mut()) {
             ("gridSpan", _) => self.at.columns = tag.number("val").unwrap_or(1),
             // Of a run: within the properties of a paragraph it is that of the sign at its end.
             ("vanish", Some(_)) if self.at.properties == 1 && !is_hidden && !tag.is_off("val") => {
-                self.flow.marks.push(HIDDEN.to_owned());
+                self.flow.marks.push(HIDDEN_MARK.to_owned());
             }
             ("vertAlign", Some(_)) if self.at.properties == 1 => self.flow.set_script(Some(script_of(tag))),
             ("rStyle", Some(_)) if self.at.properties == 1 => {
@@ -307,12 +307,12 @@ impl<'d, 't> Story<'d, 't> {
             "t" | "delText" => self.at.is_text = false,
             "ins" | "moveTo" | "del" | "moveFrom" => {
                 // A run without an end would leave one for each.
-                self.flow.marks.retain(|mark| mark != HIDDEN);
+                self.flow.marks.retain(|mark| mark != HIDDEN_MARK);
                 self.flow.marks.pop();
             }
             "r" | "fld" => {
                 self.flow.set_script(None);
-                self.flow.marks.pop_if(|mark| mark == HIDDEN);
+                self.flow.marks.pop_if(|mark| mark == HIDDEN_MARK);
             }
             "txbxContent" => {
                 let text = self.flow.end_capture();

@@ -15,7 +15,7 @@ pub(crate) const MAX_LEVELS: usize = 10;
 pub(crate) const MAX_LABEL: usize = 255;
 
 /// The mark of text that is not shown in print.
-pub(crate) const HIDDEN: &str = "hidden";
+pub(crate) const HIDDEN_MARK: &str = "hidden";
 
 /// A style, or a paragraph, which may have what a style has.
 #[derive(Default)]
@@ -118,14 +118,14 @@ pub(crate) fn by(what: &str, author: &str) -> String {
 
 /// A number of a list in one of the forms of 17.18.59; in figures where it is none of those with letters.
 fn numeral(format: &str, number: u32) -> String {
-    const ROMAN: &str = "m cm d cd c xc l xl x ix v iv i";
-    const VALUES: [u32; 13] = [1000, 900, 500, 400, 100, 90, 50, 40, 10, 9, 5, 4, 1];
+    const ROMAN_DIGITS: &str = "m cm d cd c xc l xl x ix v iv i";
+    const ROMAN_VALUES: [u32; 13] = [1000, 900, 500, 400, 100, 90, 50, 40, 10, 9, 5, 4, 1];
     let (mut rest, mut roman) = (number, String::new());
     match (format, number) {
         ("none" | "bullet", _) => String::new(),
         ("decimalZero", _) => format!("{number:02}"),
         ("lowerRoman", 1..4000) => {
-            for (letters, value) in ROMAN.split(' ').zip(VALUES) {
+            for (letters, value) in ROMAN_DIGITS.split(' ').zip(ROMAN_VALUES) {
                 roman.extend((0..rest / value).map(|_| letters));
                 rest %= value;
             }

@@ -198,12 +198,13 @@ mod tests {
         assert_eq!(cell_place("A99999999999"), None);
     }
 
-    const ALL: WantedCells = WantedCells { rows: (1, u32::MAX), columns: (1, u32::MAX), formulas: false, max_bytes: 8 };
+    const ALL_CELLS: WantedCells =
+        WantedCells { rows: (1, u32::MAX), columns: (1, u32::MAX), formulas: false, max_bytes: 8 };
 
     #[test]
     fn rows_end_where_the_bytes_do_and_say_where_they_continue() {
         let text = |text: &str| CellText::Own(text.to_owned());
-        let mut rows = RowCollector::new(ALL);
+        let mut rows = RowCollector::new(ALL_CELLS);
         assert!(rows.push(1, 1, text("a\tb")) && rows.push(1, 3, text("c\\d\n")));
         assert!(!rows.push(7, 2, text("e")));
         let found = rows.finish(&HashMap::new());
@@ -213,7 +214,7 @@ mod tests {
 
     #[test]
     fn shared_strings_count_when_they_are_known() {
-        let mut rows = RowCollector::new(WantedCells { columns: (2, 9), max_bytes: 20, ..ALL });
+        let mut rows = RowCollector::new(WantedCells { columns: (2, 9), max_bytes: 20, ..ALL_CELLS });
         for row in 1..=3 {
             assert!(rows.push(row, 2, CellText::Shared(row % 2)));
         }

@@ -23,10 +23,10 @@ pub enum PdfError {
 }
 
 /// Bytes that all streams of one call may decode to, one after the other: a book with its fonts takes a tenth.
-const DECODED: usize = 256 << 20;
+const MAX_DECODED_BYTES: usize = 256 << 20;
 
 /// Steps of one call, each some nanoseconds: three seconds in all.
-const STEPS: u64 = 1 << 30;
+const MAX_STEPS: u64 = 1 << 30;
 
 /// Steps between two looks at the caller's signal: well under a millisecond.
 const STEPS_PER_LOOK: u64 = 1 << 15;
@@ -41,7 +41,12 @@ pub(super) struct PdfBudget<'a> {
 
 impl<'a> PdfBudget<'a> {
     pub(super) fn new(stopped: &'a dyn Fn() -> bool) -> Self {
-        Self { decoded: Cell::new(DECODED), steps: Cell::new(STEPS), look_at: Cell::new(STEPS), stopped }
+        Self {
+            decoded: Cell::new(MAX_DECODED_BYTES),
+            steps: Cell::new(MAX_STEPS),
+            look_at: Cell::new(MAX_STEPS),
+            stopped,
+        }
     }
 
     /// How many more bytes streams may decode to.

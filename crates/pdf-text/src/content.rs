@@ -12,25 +12,25 @@ use crate::page_layout::{Glyph, PageLayout};
 use crate::{budget::PdfError, pdf_file::PdfFile};
 
 /// Bytes of the instructions of a page, and of one drawing used in it.
-const CONTENT: usize = 24 << 20;
+const MAX_CONTENT_BYTES: usize = 24 << 20;
 
 /// Drawings within one another.
-const FORMS: usize = 10;
+const MAX_FORM_DEPTH: usize = 10;
 
 /// Drawings used on one page, also those within others: five of them in each would be ten million.
-const DRAWN: usize = 4000;
+const MAX_FORM_DRAWS: usize = 4000;
 
 /// Glyphs of one page; the densest have a hundredth.
-const GLYPHS: usize = 400_000;
+const MAX_PAGE_GLYPHS: usize = 400_000;
 
 /// Characters that marked content may have instead of its glyphs.
 const OWN_TEXT: usize = 4096;
 
 /// Operands that are kept: no operator of those below has more.
-const OPERANDS: usize = 8;
+const MAX_OPERANDS: usize = 8;
 
 /// Saved states; more are an error of the writer.
-const STATES: usize = 512;
+const MAX_SAVED_STATES: usize = 512;
 
 /// The text and images of a page, as they are collected.
 #[derive(Default)]
@@ -101,7 +101,7 @@ pub(super) fn read_page(
             found.damaged |= *part != Object::Null;
             continue;
         };
-        let decoded = file.decode(&stream, CONTENT.saturating_sub(instructions.len()))?;
+        let decoded = file.decode(&stream, MAX_CONTENT_BYTES.saturating_sub(instructions.len()))?;
         let Some(decoded) = decoded.filter(|_| stream.dict.get(b"F").is_none()) else {
             // An unknown filter, or the bytes are in another file.
             found.damaged = true;
@@ -139,7 +139,7 @@ impl<'f> Interpreter<'f> {
 
     fn follow(mut self, instructions: &[u8], found: &mut PageContent) -> Result<(), PdfError> {
         let mut lexer = PdfLexer::of_content(instructions);
-        let mut operands: Vec<Object> = Vec::with_capacity(OPERANDS);
+        let mut operands: Vec<Object> = Vec::with_capacity(MAX_OPERANDS);
         loop {
             let before = lexer.position();
             let token = lexer.token();
@@ -150,7 +150,7 @@ impl<'f> Interpreter<'f> {
             match token {
                 PdfToken::Object(object) => {
                     // Of too many the last ones are the operator's.
-                    if operands.len() == OPERANDS {
+                    if operands.len() == MAX_OPERANDS {
                         operands.remove(0);
                     }
                     operands.push(object);
@@ -163,7 +163,7 @@ impl<'f> Interpreter<'f> {
                 PdfToken::Keyword(operator) => {
                     self.operator(operator, &operands, found)?;
                     operands.clear();
-                    if found.glyphs >= GLYPHS || found.layout.is_full() {
+                    if found.glyphs >= MAX_PAGE_GLYPHS || found.layout.is_full() {
                         found.cut = true;
                         return Ok(());
                     }
@@ -175,7 +175,7 @@ impl<'f> Interpreter<'f> {
     fn operator(&mut self, operator: &[u8], operands: &[Object], found: &mut PageContent) -> Result<(), PdfError> {
         let number = |index: usize| operands.get(index).and_then(Object::number).unwrap_or(0.0);
         match operator {
-            b"q" if self.saved.len() < STATES => self.saved.push(self.state.clone()),
+            b"q" if self.saved.len() < MAX_SAVED_STATES => self.saved.push(self.state.clone()),
             b"Q" => {
                 if let Some(saved) = self.saved.pop() {
                     self.state = saved;
@@ -240,7 +240,7 @@ impl<'f> Interpreter<'f> {
     }
 
     fn mark(&mut self, marked: Marked) {
-        if self.marked.len() < STATES {
+        if self.marked.len() < MAX_SAVED_STATES {
             self.marked.push(marked);
         }
     }
@@ -270,7 +270,7 @@ impl<'f> Interpreter<'f> {
         let file = self.file;
         font.each_glyph(string, |shown| {
             file.budget.work(16)?;
-            if found.glyphs >= GLYPHS || found.layout.is_full() {
+            if found.glyphs >= MAX_PAGE_GLYPHS || found.layout.is_full() {
                 return Ok(());
             }
             found.glyphs += 1;
@@ -345,13 +345,13 @@ impl<'f> Interpreter<'f> {
             found.images += 1;
             return Ok(());
         }
-        if self.depth == FORMS || found.drawn == DRAWN {
+        if self.depth == MAX_FORM_DEPTH || found.drawn == MAX_FORM_DRAWS {
             found.cut = true;
             return Ok(());
         }
         found.drawn += 1;
         // Less for a deeper one: those around it stay in memory while it is followed.
-        let Some(decoded) = self.file.decode(&stream, CONTENT >> self.depth.min(4))? else {
+        let Some(decoded) = self.file.decode(&stream, MAX_CONTENT_BYTES >> self.depth.min(4))? else {
             found.damaged = true;
             return Ok(());
         };

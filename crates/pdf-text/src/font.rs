@@ -19,10 +19,10 @@ use cmap::CMap;
 use encoding::BaseEncoding;
 
 /// Bytes of a character map; one for all codes of two bytes has half of it.
-const CMAP: usize = 2 << 20;
+const MAX_CMAP_BYTES: usize = 2 << 20;
 
 /// Widths of one font.
-const WIDTHS: usize = 70_000;
+const MAX_WIDTHS: usize = 70_000;
 
 /// A font: the text and the width of each code of its strings.
 pub(super) struct Font {
@@ -84,7 +84,7 @@ impl Font {
     pub(super) fn load(file: &PdfFile<'_>, dict: &Dict) -> Result<Self, PdfError> {
         let to_unicode = match file.get(dict, b"ToUnicode")? {
             Object::Stream(stream) => {
-                let decoded = file.decode(&stream, CMAP)?;
+                let decoded = file.decode(&stream, MAX_CMAP_BYTES)?;
                 decoded.map(|map| CMap::parse(&map.bytes, &file.budget).map(ToUnicode::Map)).transpose()?
             }
             Object::Name(name) if name.starts_with(b"Identity") => Some(ToUnicode::Identity),
@@ -110,7 +110,7 @@ impl Font {
                 (CodeEncoding::Map(cid::cns_euc(&file.budget)?), name.ends_with(b"V"))
             }
             Object::Name(name) => (CodeEncoding::named(&name), name.ends_with(b"V")),
-            Object::Stream(stream) => match file.decode(&stream, CMAP)? {
+            Object::Stream(stream) => match file.decode(&stream, MAX_CMAP_BYTES)? {
                 Some(decoded) => {
                     let map = CMap::parse(&decoded.bytes, &file.budget)?;
                     let is_vertical = map.is_vertical;
@@ -283,8 +283,8 @@ impl Widths {
                 }
                 None => {}
             }
-            if ranges.len() >= WIDTHS {
-                ranges.truncate(WIDTHS);
+            if ranges.len() >= MAX_WIDTHS {
+                ranges.truncate(MAX_WIDTHS);
                 break;
             }
         }
@@ -398,7 +398,7 @@ fn named_glyph(name: &[u8], code: u8) -> String {
 }
 
 /// Bytes of the fonts that are kept.
-const FONTS: usize = 24 << 20;
+const MAX_FONT_BYTES: usize = 24 << 20;
 
 /// Fonts by the object that they are.
 #[derive(Default)]
@@ -429,7 +429,7 @@ impl FontCache {
 /// Keeps a font; drops all others if together they would take too much.
 pub(super) fn keep<K: Eq + Hash>(fonts: &mut HashMap<K, Rc<Font>>, key: K, font: &Rc<Font>) {
     let weight: usize = fonts.values().map(|font| font.weight()).sum();
-    if weight + font.weight() > FONTS {
+    if weight + font.weight() > MAX_FONT_BYTES {
         fonts.clear();
     }
     fonts.insert(key, Rc::clone(font));

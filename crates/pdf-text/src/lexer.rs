@@ -11,16 +11,16 @@ use crate::budget::{PdfBudget, PdfError};
 use crate::object::{Dict, Object, Reference};
 
 /// Arrays and dictionaries within one another; deeper ones are refused, as each level takes stack.
-const DEPTH: usize = 64;
+const MAX_DEPTH: usize = 64;
 
 /// Objects within one object, and as many pieces of its strings.
-const NODES: usize = 400_000;
+const MAX_NODES: usize = 400_000;
 
 /// Bytes of a string that cost as much as an object.
 const PER_NODE: usize = 64;
 
 /// Bytes of the longest name.
-const NAME: usize = 512;
+const MAX_NAME_BYTES: usize = 512;
 
 /// The next item of the instructions of a page, or of a file.
 #[derive(Debug, PartialEq)]
@@ -45,12 +45,12 @@ pub(super) struct PdfLexer<'a> {
 impl<'a> PdfLexer<'a> {
     /// Of a file, from a position on.
     pub(super) fn of_file(bytes: &'a [u8], position: usize) -> Self {
-        Self { bytes, position: position.min(bytes.len()), references: true, nodes: NODES, is_damaged: false }
+        Self { bytes, position: position.min(bytes.len()), references: true, nodes: MAX_NODES, is_damaged: false }
     }
 
     /// Of the instructions of a page, or of a character map.
     pub(super) fn of_content(bytes: &'a [u8]) -> Self {
-        Self { bytes, position: 0, references: false, nodes: NODES, is_damaged: false }
+        Self { bytes, position: 0, references: false, nodes: MAX_NODES, is_damaged: false }
     }
 
     pub(super) fn position(&self) -> usize {
@@ -67,7 +67,7 @@ impl<'a> PdfLexer<'a> {
 
     /// The next token; `None` at the end. An invalid object is skipped.
     pub(super) fn token(&mut self) -> Option<PdfToken<'a>> {
-        self.nodes = NODES;
+        self.nodes = MAX_NODES;
         loop {
             self.skip_space();
             let first = self.peek()?;
@@ -93,7 +93,7 @@ impl<'a> PdfLexer<'a> {
 
     /// The object here; `None` if there is none, or it is too large.
     pub(super) fn object(&mut self) -> Option<Object> {
-        self.nodes = NODES;
+        self.nodes = MAX_NODES;
         self.value(0)
     }
 
@@ -179,7 +179,7 @@ impl<'a> PdfLexer<'a> {
                     self.position += 1;
                     return Some(Object::Array(items));
                 }
-                Some(_) if depth == DEPTH => return None,
+                Some(_) if depth == MAX_DEPTH => return None,
                 Some(_) => items.push(self.value(depth + 1)?),
             }
         }
@@ -199,7 +199,7 @@ impl<'a> PdfLexer<'a> {
                     self.position += if self.rest().starts_with(b">>") { 2 } else { 1 };
                     break;
                 }
-                Some(b'/') if depth < DEPTH => {
+                Some(b'/') if depth < MAX_DEPTH => {
                     let name = self.name();
                     self.skip_space();
                     // A name without a value before the end.
@@ -215,9 +215,9 @@ impl<'a> PdfLexer<'a> {
     fn name(&mut self) -> Vec<u8> {
         self.position += 1;
         let word = self.word();
-        let mut name = Vec::with_capacity(word.len().min(NAME));
+        let mut name = Vec::with_capacity(word.len().min(MAX_NAME_BYTES));
         let mut at = 0;
-        while at < word.len() && name.len() < NAME {
+        while at < word.len() && name.len() < MAX_NAME_BYTES {
             let escaped = || Some(hex_digit(*word.get(at + 1)?)? << 4 | hex_digit(*word.get(at + 2)?)?);
             match (word[at], escaped()) {
                 (b'#', Some(byte)) => {

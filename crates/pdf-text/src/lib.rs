@@ -153,10 +153,10 @@ fn turn(degrees: f64) -> Matrix {
 }
 
 /// Pages of one file; the longest books have a twentieth.
-const PAGES: usize = 200_000;
+const MAX_PAGES: usize = 200_000;
 
 /// Nodes from a page up to one with the entry that it inherits.
-const HEIGHT: usize = 64;
+const MAX_TREE_HEIGHT: usize = 64;
 
 /// The pages of a file in their order (ISO 32000-1, 7.7.3), each by its reference. Nothing is followed twice, so that a tree with circles ends.
 fn pages(file: &PdfFile<'_>) -> Result<Vec<Reference>, PdfError> {
@@ -175,7 +175,7 @@ fn pages(file: &PdfFile<'_>) -> Result<Vec<Reference>, PdfError> {
             file.budget.work(kids.len() as u64)?;
             // Backwards, as the last one is taken first.
             open.extend(kids.iter().rev().filter_map(Object::reference));
-        } else if pages.len() == PAGES {
+        } else if pages.len() == MAX_PAGES {
             return Err(PdfError::TooLarge("it has more than 200,000 pages"));
         } else {
             pages.push(reference);
@@ -192,7 +192,7 @@ fn loose_pages(file: &PdfFile<'_>) -> Result<Vec<Reference>, PdfError> {
         let object = file.resolve(&Object::Reference(reference))?;
         let is_page =
             object.dict().is_some_and(|dict| dict.get(b"Type").and_then(Object::name) == Some(b"Page".as_slice()));
-        if is_page && pages.len() < PAGES {
+        if is_page && pages.len() < MAX_PAGES {
             pages.push(reference);
         }
     }
@@ -202,7 +202,7 @@ fn loose_pages(file: &PdfFile<'_>) -> Result<Vec<Reference>, PdfError> {
 /// An entry of a page, or of the nearest node above it that has one.
 fn inherited(file: &PdfFile<'_>, page: &Dict, key: &[u8]) -> Result<Object, PdfError> {
     let mut node = page.clone();
-    for _ in 0..HEIGHT {
+    for _ in 0..MAX_TREE_HEIGHT {
         let value = file.get(&node, key)?;
         if value != Object::Null {
             return Ok(value);

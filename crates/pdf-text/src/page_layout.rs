@@ -8,10 +8,10 @@
 use unicode_normalization::char::compose;
 
 /// Characters of the longest line; a longer one is continued on the next.
-const LINE: usize = 1000;
+const MAX_LINE_CHARS: usize = 1000;
 
 /// Bytes of the text of one page; no answer takes more.
-const TEXT: usize = 4 << 20;
+const MAX_TEXT_BYTES: usize = 4 << 20;
 
 /// Glyphs of a line among which one is looked for that was drawn there before, to look bold.
 const DRAWN_TWICE: usize = 128;
@@ -111,14 +111,14 @@ impl PageLayout {
             self.push_character(character);
         }
         self.last = Some(placed);
-        if self.characters >= LINE {
+        if self.characters >= MAX_LINE_CHARS {
             self.end_line(&placed, false);
         }
     }
 
     /// Whether there is more text than is taken.
     pub(super) fn is_full(&self) -> bool {
-        self.size > TEXT
+        self.size > MAX_TEXT_BYTES
     }
 
     /// Decides what separates two glyphs that are drawn one after the other.
@@ -280,11 +280,11 @@ fn key(text: &str) -> u64 {
 }
 
 /// Accents as characters with a width, and in the same order as marks on the letter before them.
-const ACCENTS: &str = "`´ˆ˜¯˘˙¨˚˝ˇ¸";
-const MARKS: &str = "\u{300}\u{301}\u{302}\u{303}\u{304}\u{306}\u{307}\u{308}\u{30a}\u{30b}\u{30c}\u{327}";
+const SPACING_ACCENTS: &str = "`´ˆ˜¯˘˙¨˚˝ˇ¸";
+const COMBINING_MARKS: &str = "\u{300}\u{301}\u{302}\u{303}\u{304}\u{306}\u{307}\u{308}\u{30a}\u{30b}\u{30c}\u{327}";
 
 pub(super) fn is_accent(character: char) -> bool {
-    ACCENTS.contains(character)
+    SPACING_ACCENTS.contains(character)
 }
 
 /// A letter with its accent: one character where there is one, else the letter and the mark.
@@ -295,7 +295,10 @@ pub(super) fn composed(letter: char, accent: char) -> impl Iterator<Item = char>
         'ȷ' => 'j',
         letter => letter,
     };
-    let mark = ACCENTS.chars().zip(MARKS.chars()).find_map(|(listed, mark)| (listed == accent).then_some(mark));
+    let mark = SPACING_ACCENTS
+        .chars()
+        .zip(COMBINING_MARKS.chars())
+        .find_map(|(listed, mark)| (listed == accent).then_some(mark));
     let whole = mark.and_then(|mark| compose(letter, mark));
     [Some(whole.unwrap_or(letter)), mark.filter(|_| whole.is_none())].into_iter().flatten()
 }
@@ -361,7 +364,7 @@ mod tests {
             assert_eq!(composed(letter, accent).collect::<String>(), text);
         }
         assert!(is_accent('ˇ') && !is_accent('e'));
-        assert_eq!((ACCENTS.chars().count(), MARKS.chars().count()), (12, 12));
+        assert_eq!((SPACING_ACCENTS.chars().count(), COMBINING_MARKS.chars().count()), (12, 12));
         assert_eq!(composed('c', '¸').collect::<String>(), "ç");
     }
 

@@ -20,17 +20,17 @@ use filter::{Decoded, Filter, direct_filters, filters};
 use xref::{Xref, XrefEntry};
 
 /// References that lead from one to the next.
-const HOPS: usize = 16;
+const MAX_REFERENCE_HOPS: usize = 16;
 
 /// Bytes of one decoded stream of objects, and of those that are kept.
 const OBJECT_STREAM: usize = 16 << 20;
-const KEPT: usize = 32 << 20;
+const KEPT_BYTES: usize = 32 << 20;
 
 /// Objects in one stream.
-const MEMBERS: usize = 200_000;
+const MAX_STREAM_MEMBERS: usize = 200_000;
 
 /// Bytes of a file from which its header is looked for.
-const HEADER: usize = 1024;
+const HEADER_SEARCH_BYTES: usize = 1024;
 
 /// A file whose objects are read when they are asked for.
 pub(super) struct PdfFile<'a> {
@@ -51,7 +51,7 @@ struct ObjectStream {
 
 impl<'a> PdfFile<'a> {
     pub(super) fn open(bytes: &'a [u8], budget: PdfBudget<'a>) -> Result<Self, PdfError> {
-        let head = &bytes[..bytes.len().min(HEADER)];
+        let head = &bytes[..bytes.len().min(HEADER_SEARCH_BYTES)];
         let start = memchr::memmem::find(head, b"%PDF-").unwrap_or(0);
         // Positions are kept in 32 bits, as a file may have two million objects.
         if u32::try_from(bytes.len()).is_err() {
@@ -148,7 +148,7 @@ impl<'a> PdfFile<'a> {
     pub(super) fn resolve(&self, object: &Object) -> Result<Object, PdfError> {
         let Object::Reference(reference) = object else { return Ok(object.clone()) };
         let mut reference = *reference;
-        for _ in 0..HOPS {
+        for _ in 0..MAX_REFERENCE_HOPS {
             match self.object(reference)? {
                 Some(Object::Reference(next)) => reference = next,
                 Some(object) => return Ok(object),
@@ -214,7 +214,7 @@ impl<'a> PdfFile<'a> {
             return Ok(None);
         };
         let first = stream.dict.get(b"First").and_then(Object::index).unwrap_or(0);
-        let count = stream.dict.get(b"N").and_then(Object::index).unwrap_or(0).min(MEMBERS);
+        let count = stream.dict.get(b"N").and_then(Object::index).unwrap_or(0).min(MAX_STREAM_MEMBERS);
         let mut lexer = PdfLexer::of_file(&decoded.bytes, 0);
         let mut members = Vec::new();
         for _ in 0..count {
@@ -226,7 +226,7 @@ impl<'a> PdfFile<'a> {
         let stream = Rc::new(ObjectStream { number, bytes: decoded.bytes, members });
         let mut kept = self.object_streams.borrow_mut();
         let mut size: usize = kept.iter().map(|kept| kept.bytes.len()).sum();
-        while !kept.is_empty() && size + stream.bytes.len() > KEPT {
+        while !kept.is_empty() && size + stream.bytes.len() > KEPT_BYTES {
             size -= kept.remove(0).bytes.len();
         }
         kept.push(Rc::clone(&stream));

@@ -76,7 +76,7 @@ pub struct ConfinedCommand {
 /// Whether every command may read a path: programs, libraries and settings of the system.
 pub fn is_always_readable(path: &Path) -> bool {
     #[cfg(target_os = "linux")]
-    let mut readable = needs::ALWAYS.iter().flat_map(needs::Need::paths);
+    let mut readable = needs::COMMON_NEEDS.iter().flat_map(needs::Need::paths);
     #[cfg(not(target_os = "linux"))]
     let mut readable = std::iter::empty::<&Path>();
     readable.any(|readable| path.starts_with(readable))

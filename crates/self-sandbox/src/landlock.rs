@@ -23,11 +23,11 @@ use landlock::{
     path_beneath_rules,
 };
 
-use crate::command::needs::{ALWAYS, NETWORK, Right};
+use crate::command::needs::{COMMON_NEEDS, NETWORK_NEEDS, Right};
 use crate::{ConfineError, GrantedDirectory, command::CommandWalls};
 
 /// Asked for is all of it where confinement is required, else as much of it as the kernel has.
-const WANTED: ABI = ABI::V6;
+const WANTED_ABI: ABI = ABI::V6;
 
 /// Confines the calling thread and its children to these directories and folders. Returns as text what was reached, and
 /// whether file access is confined.
@@ -77,8 +77,8 @@ pub(super) fn confine_command(walls: &CommandWalls, program: &Path, required: bo
 
 fn command_rules(walls: &CommandWalls, program: &Path, required: bool) -> Result<RulesetCreated, RulesetError> {
     let mut rules = ruleset(required, walls.network)?;
-    let network = if walls.network { NETWORK } else { &[] };
-    for need in ALWAYS.iter().chain(network) {
+    let network = if walls.network { NETWORK_NEEDS } else { &[] };
+    for need in COMMON_NEEDS.iter().chain(network) {
         let access = match need.0 {
             Right::Execute => executing(),
             Right::Read => reading(),
@@ -97,11 +97,11 @@ fn command_rules(walls: &CommandWalls, program: &Path, required: bool) -> Result
 /// Begins rules that refuse every file, TCP without `network`, and what is reached through processes outside.
 fn ruleset(required: bool, network: bool) -> Result<RulesetCreated, RulesetError> {
     let level = if required { CompatLevel::HardRequirement } else { CompatLevel::BestEffort };
-    let mut rules = Ruleset::default().set_compatibility(level).handle_access(AccessFs::from_all(WANTED))?;
+    let mut rules = Ruleset::default().set_compatibility(level).handle_access(AccessFs::from_all(WANTED_ABI))?;
     if !network {
-        rules = rules.handle_access(AccessNet::from_all(WANTED))?;
+        rules = rules.handle_access(AccessNet::from_all(WANTED_ABI))?;
     }
-    rules.scope(Scope::from_all(WANTED))?.create()
+    rules.scope(Scope::from_all(WANTED_ABI))?.create()
 }
 
 /// Puts the rules in force; returns how much of them is, and the ABI of a kernel that has Landlock.

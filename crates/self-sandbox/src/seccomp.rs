@@ -23,7 +23,7 @@ use seccompiler::{
 
 /// Refused to both, whatever their arguments.
 #[rustfmt::skip]
-const REFUSED: &[c_long] = &[
+const REFUSED_CALLS: &[c_long] = &[
     // Files by number instead of by path, past every check of a path: open_by_handle_at(2)
     libc::SYS_name_to_handle_at, libc::SYS_open_by_handle_at, libc::SYS_fanotify_init, libc::SYS_fanotify_mark,
     // A second way to every call, which no filter sees (https://github.com/moby/moby/pull/46762)
@@ -70,13 +70,13 @@ const REFUSED_TO_COMMAND: &[c_long] = &[
 /// Sockets of any family: Landlock knows TCP alone. `socketpair` stays: to the server it leads nowhere else (the
 /// self-pipe of tokio for signals), for a command see [`for_command`], to which the others go for a socket that is its
 /// stdin.
-const SOCKETS: &[c_long] =
+const SOCKET_CALLS: &[c_long] =
     &[libc::SYS_socket, libc::SYS_connect, libc::SYS_bind, libc::SYS_listen, libc::SYS_accept, libc::SYS_accept4];
 
 /// The older spellings and calls that x86-64 still has: refused to both, and to the server.
 #[cfg(target_arch = "x86_64")]
 #[rustfmt::skip]
-const OLDER: [&[c_long]; 2] = [
+const OLDER_CALLS: [&[c_long]; 2] = [
     &[libc::SYS_iopl, libc::SYS_ioperm, libc::SYS_modify_ldt],
     &[
         libc::SYS_fork, libc::SYS_vfork, libc::SYS_mknod, libc::SYS_chmod, libc::SYS_chown, libc::SYS_lchown,
@@ -84,7 +84,7 @@ const OLDER: [&[c_long]; 2] = [
     ],
 ];
 #[cfg(not(target_arch = "x86_64"))]
-const OLDER: [&[c_long]; 2] = [&[], &[]];
+const OLDER_CALLS: [&[c_long]; 2] = [&[], &[]];
 
 /// `libc` has it for glibc, but not for musl on arm64. 294 is its number in the table that every newer architecture
 /// uses:
@@ -106,7 +106,7 @@ const TIOCLINUX: libc::Ioctl = 0x541c;
 /// Priority, scheduler, processors and order at the disk of a process: of its own number (0) they may be set. To
 /// anything else they may be set for good, as only root may raise a priority again. The calls, with the argument that
 /// names the process, and the value of the first one by which that is a single process.
-const SCHEDULING: &[(c_long, u8, Option<u32>)] = &[
+const SCHEDULING_CALLS: &[(c_long, u8, Option<u32>)] = &[
     // PRIO_PROCESS, whose type is another one with musl, and IOPRIO_WHO_PROCESS
     (libc::SYS_setpriority, 1, Some(0)),
     (libc::SYS_ioprio_set, 1, Some(1)),
@@ -117,7 +117,7 @@ const SCHEDULING: &[(c_long, u8, Option<u32>)] = &[
 ];
 
 /// Flags of `clone(2)` for a process in new namespaces: a new user namespace gives all capabilities in it.
-const NAMESPACES: i32 = libc::CLONE_NEWNS
+const NAMESPACE_FLAGS: i32 = libc::CLONE_NEWNS
     | libc::CLONE_NEWCGROUP
     | libc::CLONE_NEWUTS
     | libc::CLONE_NEWIPC
@@ -139,13 +139,13 @@ fn for_server() -> Result<CallFilter, BackendError> {
     rules.insert(libc::SYS_tgkill, vec![rule([word(0, Ne, own)])?]);
     // Limits of other processes; its own ones it may ask for and lower.
     rules.insert(libc::SYS_prlimit64, vec![rule([word(0, Ne, 0), word(0, Ne, own)])?]);
-    Ok(CallFilter::new(&[REFUSED, OLDER[0], REFUSED_TO_SERVER, SOCKETS, OLDER[1]], rules))
+    Ok(CallFilter::new(&[REFUSED_CALLS, OLDER_CALLS[0], REFUSED_TO_SERVER, SOCKET_CALLS, OLDER_CALLS[1]], rules))
 }
 
 /// The filter of a command; `network` leaves it sockets of the internet.
 fn for_command(network: bool) -> Result<CallFilter, BackendError> {
     let mut rules = conditions()?;
-    let namespaces = (0..u32::BITS).map(|bit| 1 << bit).filter(|flag| NAMESPACES.unsigned_abs() & flag != 0);
+    let namespaces = (0..u32::BITS).map(|bit| 1 << bit).filter(|flag| NAMESPACE_FLAGS.unsigned_abs() & flag != 0);
     let namespaces = namespaces.map(|flag| rule([when(0, MaskedEq(flag.into()), flag.into())]));
     rules.insert(libc::SYS_clone, namespaces.collect::<Result<_, _>>()?);
     // Limits of other processes, which decide whether they live; their numbers may be asked for.
@@ -166,8 +166,8 @@ fn for_command(network: bool) -> Result<CallFilter, BackendError> {
     let kind = |kind: i32| rule([word(1, MaskedEq(0xf), kind.unsigned_abs())]);
     let pairs = vec![rule([is_not(0, libc::AF_UNIX)])?, kind(libc::SOCK_DGRAM)?, kind(libc::SOCK_RAW)?];
     rules.insert(libc::SYS_socketpair, pairs);
-    let sockets = if network { &[] } else { SOCKETS };
-    Ok(CallFilter::new(&[REFUSED, OLDER[0], REFUSED_TO_COMMAND, sockets], rules))
+    let sockets = if network { &[] } else { SOCKET_CALLS };
+    Ok(CallFilter::new(&[REFUSED_CALLS, OLDER_CALLS[0], REFUSED_TO_COMMAND, sockets], rules))
 }
 
 /// Calls that both filters refuse because of their arguments.
@@ -177,7 +177,7 @@ fn conditions() -> Result<Conditions, BackendError> {
     // bits of the request.
     let types = |request| rule([word(1, Eq, u32::try_from(request).unwrap_or_default())]);
     rules.insert(libc::SYS_ioctl, vec![types(libc::TIOCSTI)?, types(TIOCLINUX)?]);
-    for (call, process, kind) in SCHEDULING {
+    for (call, process, kind) in SCHEDULING_CALLS {
         let mut refused = vec![rule([word(*process, Ne, 0)])?];
         if let Some(kind) = kind {
             refused.push(rule([word(0, Ne, *kind)])?);
@@ -205,13 +205,13 @@ fn apply(filter: Result<CallFilter, BackendError>) -> Result<(), Box<dyn Error>>
 }
 
 /// Where the numbers of the x32 interface begin, by which each call of x86-64 has a second name.
-const X32: u32 = 0x4000_0000;
+const X32_BIT: u32 = 0x4000_0000;
 
 /// The kernel's number of this architecture (`linux/audit.h`).
 #[cfg(target_arch = "x86_64")]
-const ARCHITECTURE: u32 = 0xc000_003e;
+const AUDIT_ARCHITECTURE: u32 = 0xc000_003e;
 #[cfg(target_arch = "aarch64")]
-const ARCHITECTURE: u32 = 0xc000_00b7;
+const AUDIT_ARCHITECTURE: u32 = 0xc000_00b7;
 
 /// Where a filter sees it, and the number of the call (`struct seccomp_data`).
 const ARCHITECTURE_AT: u32 = 4;
@@ -254,10 +254,10 @@ impl CallFilter {
         let mut program = vec![
             load(ARCHITECTURE_AT),
             // The numbers of i386 (`int 0x80`) mean other calls.
-            jump(libc::BPF_JEQ, ARCHITECTURE, 1, 0),
+            jump(libc::BPF_JEQ, AUDIT_ARCHITECTURE, 1, 0),
             answer(libc::SECCOMP_RET_KILL_PROCESS),
             load(NUMBER_AT),
-            jump(libc::BPF_JGE, X32, 0, 1),
+            jump(libc::BPF_JGE, X32_BIT, 0, 1),
             refuse(libc::EPERM),
             // Its flags are in memory that a filter cannot read. If the call seems missing, libc makes its threads by
             // `clone` instead; EPERM would be fatal to it (https://github.com/moby/moby/issues/42680).
@@ -406,7 +406,7 @@ mod tests {
         let filter = || for_server().unwrap();
         let (program, listed) = (filter().program().unwrap(), filter().refused);
         let (allowed, refused) = (libc::SECCOMP_RET_ALLOW, libc::SECCOMP_RET_ERRNO | libc::EPERM.unsigned_abs());
-        let answer = |call: u32, arguments| answer_to(&program, ARCHITECTURE, call, arguments);
+        let answer = |call: u32, arguments| answer_to(&program, AUDIT_ARCHITECTURE, call, arguments);
         let of = |call: libc::c_long| u32::try_from(call).unwrap();
         for call in 0..1000 {
             if call == of(libc::SYS_clone3) {

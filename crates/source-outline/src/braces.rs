@@ -9,7 +9,7 @@ pub(super) mod java;
 pub(super) mod javascript;
 pub(super) mod rust;
 
-use crate::definition::{Definition, MOST, Outline};
+use crate::definition::{Definition, MAX_DEFINITIONS, Outline};
 use crate::directives::{Branch, Directive};
 use crate::header::{Around, BlockKind, Ending, Header, HeaderBuffer, HeaderStart, Named, Opening};
 use crate::lex_rules::{LexRules, WordSet};
@@ -70,9 +70,9 @@ struct Fork {
 }
 
 /// Braces within each other at most; deeper ones are counted.
-const DEPTH: usize = 256;
+const MAX_DEPTH: usize = 256;
 /// `#if` within each other at most.
-const BRANCHES: usize = 64;
+const MAX_BRANCHES: usize = 64;
 
 /// Takes the lines of one file.
 #[derive(Debug)]
@@ -257,7 +257,7 @@ impl BraceOutline {
     }
 
     fn define(&mut self, named: Named, end: usize) -> Option<usize> {
-        if self.definitions.len() >= MOST || named.name.is_empty() {
+        if self.definitions.len() >= MAX_DEFINITIONS || named.name.is_empty() {
             return None;
         }
         let level = self.open.iter().filter(|open| open.definition.is_some()).count();
@@ -267,7 +267,7 @@ impl BraceOutline {
 
     fn open_brace(&mut self, indent: Option<usize>) {
         self.note_start(indent);
-        if self.open.len() >= DEPTH {
+        if self.open.len() >= MAX_DEPTH {
             // So that no brace that closes one of them is taken for another's.
             self.deeper += 1;
             return;
@@ -395,7 +395,7 @@ impl BraceOutline {
         match branch {
             Branch::Begin { .. } if self.left_out > 0 => self.left_out += 1,
             Branch::Begin { left_out: true } => self.left_out = 1,
-            Branch::Begin { .. } if self.forks.len() < BRANCHES => self.forks.push(Fork {
+            Branch::Begin { .. } if self.forks.len() < MAX_BRANCHES => self.forks.push(Fork {
                 open: self.open.clone(),
                 header: self.headers.start,
                 tokens: self.headers.len(),
@@ -432,7 +432,7 @@ impl BraceOutline {
 const GO_ON: WordSet =
     WordSet("extends implements function class export default async const return type abstract new in of func");
 /// Words that belong to what is before them.
-const BELONG: WordSet = WordSet("extends implements where throws instanceof as in");
+const JOINING_WORDS: WordSet = WordSet("extends implements where throws instanceof as in");
 
 /// Whether the break between the last token of a line and the first lexeme of the next, each with its text, ends the
 /// statement: unless one of them requires a continuation.
@@ -445,7 +445,7 @@ pub(super) fn ends_statement(last: (LexemeKind, &str), next: (LexemeKind, &str))
     };
     let belongs = match next.0 {
         LexemeKind::Sign(sign) => !matches!(sign, b'@' | b'#' | b'[' | b'(' | b'~' | b'!' | b'*' | b'}'),
-        LexemeKind::Word => BELONG.contains(next.1),
+        LexemeKind::Word => JOINING_WORDS.contains(next.1),
         LexemeKind::Braces | LexemeKind::Number | LexemeKind::Text => false,
         LexemeKind::Arrow | LexemeKind::PathSeparator | LexemeKind::Operator => true,
     };

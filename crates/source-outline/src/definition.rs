@@ -7,7 +7,7 @@ use text_file::{hidden::printable, shorten};
 use crate::lexer::Lexeme;
 
 /// Definitions of a file at most.
-pub(super) const MOST: usize = 200_000;
+pub(super) const MAX_DEFINITIONS: usize = 200_000;
 
 /// A function, type, macro, heading or the like, by its lines. All lines count from 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -150,14 +150,14 @@ fn has_owners(inner: &Definition, around: &[&Definition], owners: &[&str]) -> bo
 }
 
 /// Lines at most for the definitions that a cut left out, and characters of each.
-const LINES: usize = 5;
-const WIDTH: usize = 100;
+const OUTLINE_LINES: usize = 5;
+const OUTLINE_LINE_CHARS: usize = 100;
 /// Characters of a name.
-const NAME: usize = 40;
-const SEPARATOR: &str = " · ";
+const NAME_CHARS: usize = 40;
+const NAME_SEPARATOR: &str = " · ";
 /// Kinds that are left out first.
-const VALUES: &[&str] = &["const", "let", "var", "val", "static", "#define", "property", "mod", "signature"];
-const BEGIN: &str = "not shown: ";
+const VALUE_KINDS: &[&str] = &["const", "let", "var", "val", "static", "#define", "property", "mod", "signature"];
+const OUTLINE_BEGIN: &str = "not shown: ";
 
 /// `not shown: 2104 fn parse · 2390 impl Walk · …`: the definitions that begin on these lines, and no others; at most
 /// five lines. The outermost ones where there are too many for all. `None` where there is none.
@@ -173,7 +173,7 @@ const BEGIN: &str = "not shown: ";
 pub fn not_shown(definitions: &[Definition], lines: &[RangeInclusive<usize>]) -> Option<String> {
     let hidden: Vec<&Definition> =
         definitions.iter().filter(|one| lines.iter().any(|range| range.contains(&one.line))).collect();
-    let is_major = |one: &&&Definition| !one.prototype && !VALUES.contains(&one.kind);
+    let is_major = |one: &&&Definition| !one.prototype && !VALUE_KINDS.contains(&one.kind);
     let major: Vec<&Definition> = hidden.iter().filter(is_major).copied().collect();
     let deepest = major.iter().map(|one| one.level).max().unwrap_or(0);
     // All of them, or without values and prototypes, or without the inner ones, as far as they fit.
@@ -192,19 +192,19 @@ pub fn not_shown(definitions: &[Definition], lines: &[RangeInclusive<usize>]) ->
 /// The lines, and whether all fit.
 fn written(shown: &[&Definition]) -> (String, bool) {
     let width = |text: &str| text.chars().count();
-    let mut lines = vec![BEGIN.to_owned()];
+    let mut lines = vec![OUTLINE_BEGIN.to_owned()];
     for (at, one) in shown.iter().enumerate() {
-        let item = format!("{} {} {}", one.line, one.kind, printable(&shorten(&one.name, NAME)));
-        let is_last_line = lines.len() == LINES;
+        let item = format!("{} {} {}", one.line, one.kind, printable(&shorten(&one.name, NAME_CHARS)));
+        let is_last_line = lines.len() == OUTLINE_LINES;
         // Room for the sign that there are more.
-        let reserve = if is_last_line && at + 1 < shown.len() { width(SEPARATOR) + 1 } else { 0 };
+        let reserve = if is_last_line && at + 1 < shown.len() { width(NAME_SEPARATOR) + 1 } else { 0 };
         let Some(line) = lines.last_mut() else { break };
-        let separator = if line == BEGIN { "" } else { SEPARATOR };
-        if separator.is_empty() || width(line) + width(separator) + width(&item) + reserve <= WIDTH {
+        let separator = if line == OUTLINE_BEGIN { "" } else { NAME_SEPARATOR };
+        if separator.is_empty() || width(line) + width(separator) + width(&item) + reserve <= OUTLINE_LINE_CHARS {
             line.push_str(separator);
             line.push_str(&item);
         } else if is_last_line {
-            line.push_str(SEPARATOR);
+            line.push_str(NAME_SEPARATOR);
             line.push('…');
             return (lines.join("\n"), false);
         } else {
@@ -299,8 +299,8 @@ mod tests {
     fn five_lines_at_most_and_a_sign_that_there_are_more() {
         let all = functions(500, |_| 0);
         let text = not_shown(&all, &[1..=500]).unwrap();
-        assert_eq!(text.lines().count(), LINES);
-        assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
+        assert_eq!(text.lines().count(), OUTLINE_LINES);
+        assert!(text.lines().all(|line| line.chars().count() <= OUTLINE_LINE_CHARS), "{text}");
         assert!(text.ends_with(" · …"), "{text}");
     }
 }

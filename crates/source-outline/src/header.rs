@@ -90,7 +90,7 @@ pub(super) struct Header<'h> {
 }
 
 /// Tokens between `<` and `>` at most.
-const ANGLES: usize = 128;
+const MAX_ANGLE_TOKENS: usize = 128;
 
 impl<'h> Header<'h> {
     pub(super) fn word(&self, at: usize) -> &'h str {
@@ -191,7 +191,7 @@ impl<'h> Header<'h> {
     fn end_of_angles(&self, from: usize, base: usize) -> Option<usize> {
         let mut open = 1;
         // Bounded, as each `<` that is a comparison looks for its end in vain.
-        let near = self.tokens.iter().enumerate().skip(from).take(ANGLES);
+        let near = self.tokens.iter().enumerate().skip(from).take(MAX_ANGLE_TOKENS);
         for (at, token) in near.filter(|(_, token)| token.depth <= base) {
             match token.kind {
                 LexemeKind::Sign(b'<') => open += 1,
@@ -290,9 +290,9 @@ pub(super) struct Around<'a> {
 }
 
 /// Tokens of one header at most; the last one is replaced by what follows.
-const HEADER: usize = 512;
+const MAX_HEADER_TOKENS: usize = 512;
 /// Bytes of a word that are kept.
-const WORD: usize = 200;
+const MAX_WORD_BYTES: usize = 200;
 
 /// Where a header begins.
 #[derive(Clone, Copy, Debug, Default)]
@@ -328,7 +328,7 @@ impl HeaderBuffer {
     pub(super) fn is_only_decorators(&mut self) -> bool {
         let length = self.tokens.len() - self.start.token;
         // What follows a full header would replace its end.
-        let is_only = length < HEADER && self.header().is_only_decorators(self.start.decorators);
+        let is_only = length < MAX_HEADER_TOKENS && self.header().is_only_decorators(self.start.decorators);
         if is_only {
             self.start.decorators = length;
         }
@@ -351,7 +351,7 @@ impl HeaderBuffer {
     }
 
     pub(super) fn push(&mut self, lexeme: &Lexeme, line: &str, number: usize) {
-        let mut end = lexeme.end.min(lexeme.start + WORD);
+        let mut end = lexeme.end.min(lexeme.start + MAX_WORD_BYTES);
         while !line.is_char_boundary(end) {
             end -= 1;
         }
@@ -365,7 +365,7 @@ impl HeaderBuffer {
     }
 
     fn push_token(&mut self, kind: LexemeKind, word: &str, line: usize) {
-        if self.tokens.len() - self.start.token >= HEADER {
+        if self.tokens.len() - self.start.token >= MAX_HEADER_TOKENS {
             self.truncate(self.tokens.len() - 1);
         }
         let start = self.text.len();

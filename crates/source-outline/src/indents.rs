@@ -6,9 +6,9 @@
 pub(super) mod keywords;
 mod line_patterns;
 
-use crate::definition::{Definition, MOST, Outline};
+use crate::definition::{Definition, MAX_DEFINITIONS, Outline};
 use crate::header::Named;
-use crate::keyword_grammar::{KeywordGrammar, LexedLine, MERGED};
+use crate::keyword_grammar::{KeywordGrammar, LexedLine, MERGED_KIND};
 use crate::lexer::{Lexeme, LexemeKind, Lexer};
 
 /// A definition that is open.
@@ -20,7 +20,7 @@ struct OpenDefinition {
 }
 
 /// Definitions within each other at most.
-const DEPTH: usize = 64;
+const MAX_DEPTH: usize = 64;
 /// Lines that open parentheses may span: more are a mistake of the look at the line.
 const PAREN_LINES: usize = 300;
 
@@ -130,11 +130,11 @@ impl IndentOutline {
         }
         let above = self.above.take();
         let Some(named) = self.definition(line) else { return };
-        if self.definitions.len() >= MOST || self.open.len() >= DEPTH || named.name.is_empty() {
+        if self.definitions.len() >= MAX_DEFINITIONS || self.open.len() >= MAX_DEPTH || named.name.is_empty() {
             return;
         }
         let is_next_equation =
-            |last: &Definition| named.kind == MERGED && last.kind == named.kind && last.name == named.name;
+            |last: &Definition| named.kind == MERGED_KIND && last.kind == named.kind && last.name == named.name;
         let level = self.open.len();
         if !self.definitions.last().is_some_and(is_next_equation) {
             let (start, end) = (above.unwrap_or(self.line), named.line);

@@ -65,7 +65,7 @@ impl KeywordGrammar {
 }
 
 /// The kind of definitions that may have several parts in sequence.
-pub(super) const MERGED: &str = "function";
+pub(super) const MERGED_KIND: &str = "function";
 
 /// The lexemes of a line.
 #[derive(Clone, Copy, Debug)]

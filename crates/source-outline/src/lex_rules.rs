@@ -101,7 +101,7 @@ pub(super) fn is_word(byte: u8) -> bool {
     is_word_start(byte) || byte.is_ascii_digit()
 }
 
-const PLAIN: LexRules = LexRules {
+const PLAIN_RULES: LexRules = LexRules {
     line_comments: &[],
     block_comment: None,
     nested_comments: false,
@@ -119,39 +119,41 @@ const PLAIN: LexRules = LexRules {
     dollar_words: false,
     word_ends: b"",
 };
-const SLASHES: LexRules = LexRules { line_comments: &[b"//"], block_comment: Some((b"/*", b"*/")), ..PLAIN };
-const HASH: LexRules = LexRules { line_comments: &[b"#"], ..PLAIN };
+const SLASH_RULES: LexRules = LexRules { line_comments: &[b"//"], block_comment: Some((b"/*", b"*/")), ..PLAIN_RULES };
+const HASH_RULES: LexRules = LexRules { line_comments: &[b"#"], ..PLAIN_RULES };
 
-pub(crate) static C: LexRules = LexRules { single: Quotes::Char, cpp_raw: true, ..SLASHES };
+pub(crate) static C: LexRules = LexRules { single: Quotes::Char, cpp_raw: true, ..SLASH_RULES };
 pub(crate) static RUST: LexRules =
-    LexRules { nested_comments: true, double: Quotes::Lines, single: Quotes::Lifetime, rust_raw: true, ..SLASHES };
-pub(crate) static GO: LexRules = LexRules { single: Quotes::Char, backtick: Quotes::Raw, ..SLASHES };
-pub(crate) static JAVA: LexRules = LexRules { single: Quotes::Char, triples: true, ..SLASHES };
+    LexRules { nested_comments: true, double: Quotes::Lines, single: Quotes::Lifetime, rust_raw: true, ..SLASH_RULES };
+pub(crate) static GO: LexRules = LexRules { single: Quotes::Char, backtick: Quotes::Raw, ..SLASH_RULES };
+pub(crate) static JAVA: LexRules = LexRules { single: Quotes::Char, triples: true, ..SLASH_RULES };
 pub(super) static CSHARP: LexRules = LexRules { verbatim: true, ..JAVA };
-pub(super) static DART: LexRules = LexRules { triples: true, ..SLASHES };
+pub(super) static DART: LexRules = LexRules { triples: true, ..SLASH_RULES };
 pub(crate) static JAVASCRIPT: LexRules =
-    LexRules { backtick: Quotes::Template, regexes: true, dollar_words: true, ..SLASHES };
+    LexRules { backtick: Quotes::Template, regexes: true, dollar_words: true, ..SLASH_RULES };
 /// Of Kotlin, Swift and Scala.
 pub(super) static NESTED: LexRules =
-    LexRules { nested_comments: true, triples: true, single: Quotes::Lifetime, ..SLASHES };
+    LexRules { nested_comments: true, triples: true, single: Quotes::Lifetime, ..SLASH_RULES };
 pub(super) static PHP: LexRules =
-    LexRules { line_comments: &[b"//", b"#"], heredocs: true, dollar_words: true, ..SLASHES };
-pub(crate) static PYTHON: LexRules = LexRules { triples: true, ..HASH };
-pub(super) static RUBY: LexRules = LexRules { pods: &[(b"=begin", b"=end")], heredocs: true, word_ends: b"?!", ..HASH };
+    LexRules { line_comments: &[b"//", b"#"], heredocs: true, dollar_words: true, ..SLASH_RULES };
+pub(crate) static PYTHON: LexRules = LexRules { triples: true, ..HASH_RULES };
+pub(super) static RUBY: LexRules =
+    LexRules { pods: &[(b"=begin", b"=end")], heredocs: true, word_ends: b"?!", ..HASH_RULES };
 pub(super) static PERL: LexRules = LexRules {
     pods: &[(b"=pod", b"=cut"), (b"=head", b"=cut"), (b"=over", b"=cut"), (b"=item", b"=cut"), (b"=begin", b"=cut")],
     heredocs: true,
-    ..HASH
+    ..HASH_RULES
 };
-pub(super) static SHELL: LexRules = LexRules { heredocs: true, spaced_heredocs: true, ..HASH };
-pub(super) static ELIXIR: LexRules = LexRules { triples: true, word_ends: b"?!", ..HASH };
-pub(super) static LUA: LexRules = LexRules { line_comments: &[b"--"], block_comment: Some((b"--[[", b"]]")), ..PLAIN };
+pub(super) static SHELL: LexRules = LexRules { heredocs: true, spaced_heredocs: true, ..HASH_RULES };
+pub(super) static ELIXIR: LexRules = LexRules { triples: true, word_ends: b"?!", ..HASH_RULES };
+pub(super) static LUA: LexRules =
+    LexRules { line_comments: &[b"--"], block_comment: Some((b"--[[", b"]]")), ..PLAIN_RULES };
 pub(super) static HASKELL: LexRules = LexRules {
     line_comments: &[b"--"],
     block_comment: Some((b"{-", b"-}")),
     nested_comments: true,
     single: Quotes::None,
-    ..PLAIN
+    ..PLAIN_RULES
 };
 /// `'a'` is a character, and `'a` a type.
 pub(super) static OCAML: LexRules = LexRules {
@@ -159,16 +161,16 @@ pub(super) static OCAML: LexRules = LexRules {
     nested_comments: true,
     double: Quotes::Lines,
     single: Quotes::Lifetime,
-    ..PLAIN
+    ..PLAIN_RULES
 };
 /// Languages with `//` comments and no others that matter: Zig, Protocol Buffers.
-pub(super) static ZIG: LexRules = LexRules { line_comments: &[b"//"], single: Quotes::Char, ..PLAIN };
-pub(crate) static PROTO: LexRules = SLASHES;
+pub(super) static ZIG: LexRules = LexRules { line_comments: &[b"//"], single: Quotes::Char, ..PLAIN_RULES };
+pub(crate) static PROTO: LexRules = SLASH_RULES;
 /// R, Make and others with `#` comments.
-pub(super) static HASHES: LexRules = HASH;
+pub(super) static HASHES: LexRules = HASH_RULES;
 pub(super) static JULIA: LexRules =
-    LexRules { triples: true, single: Quotes::Char, block_comment: Some((b"#=", b"=#")), ..HASH };
+    LexRules { triples: true, single: Quotes::Char, block_comment: Some((b"#=", b"=#")), ..HASH_RULES };
 /// Lisps: a quote begins no string.
 pub(super) static LISP: LexRules =
-    LexRules { line_comments: &[b";"], single: Quotes::None, double: Quotes::Lines, ..PLAIN };
-pub(super) static ERLANG: LexRules = LexRules { line_comments: &[b"%"], ..PLAIN };
+    LexRules { line_comments: &[b";"], single: Quotes::None, double: Quotes::Lines, ..PLAIN_RULES };
+pub(super) static ERLANG: LexRules = LexRules { line_comments: &[b"%"], ..PLAIN_RULES };

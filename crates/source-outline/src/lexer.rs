@@ -66,7 +66,7 @@ pub(crate) struct Lexer {
 }
 
 /// Template strings within each other at most; deeper ones are read as plain ones.
-const TEMPLATES: usize = 32;
+const MAX_TEMPLATES: usize = 32;
 
 impl Lexer {
     pub(crate) fn new(rules: &'static LexRules) -> Self {
@@ -329,7 +329,7 @@ impl Lexer {
                     } else if byte == b'$'
                         && is_template
                         && line.get(at) == Some(&b'{')
-                        && self.templates.len() < TEMPLATES
+                        && self.templates.len() < MAX_TEMPLATES
                     {
                         self.templates.push(0);
                         at += 1;
@@ -390,9 +390,9 @@ fn utf8_length(first: u8) -> usize {
 /// The end of the character literal at `at`, within a few bytes.
 fn end_of_char(line: &[u8], at: usize) -> Option<usize> {
     // `'\U0010FFFF'` has twelve bytes.
-    const LONGEST: usize = 14;
+    const MAX_HEREDOC: usize = 14;
     let mut end = at + 1;
-    while let Some(byte) = line.get(end).filter(|_| end < at + LONGEST) {
+    while let Some(byte) = line.get(end).filter(|_| end < at + MAX_HEREDOC) {
         match byte {
             b'\\' => end += 2,
             b'\'' => return Some(end + 1),

@@ -4,7 +4,7 @@ use crate::definition::{Definition, Outline};
 use crate::{language::Language, lexer::Lexeme};
 
 /// Bytes of a line that are looked at.
-const LINE: usize = 64 << 10;
+const MAX_LINE_BYTES: usize = 64 << 10;
 
 /// The definitions of the file `path` with this text, by line; empty if the language is not known.
 ///
@@ -80,7 +80,7 @@ impl OutlineBuilder {
     }
 
     fn extend_partial(&mut self, piece: &str) {
-        let room = LINE.saturating_sub(self.partial.len());
+        let room = MAX_LINE_BYTES.saturating_sub(self.partial.len());
         self.partial.push_str(beginning(piece, room));
     }
 
@@ -94,7 +94,7 @@ impl OutlineBuilder {
             self.is_unknown = self.engine.is_none();
         }
         if let Some(engine) = &mut self.engine {
-            engine.line(beginning(line, LINE), &mut self.lexemes);
+            engine.line(beginning(line, MAX_LINE_BYTES), &mut self.lexemes);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Texts in sections: a heading's extent goes to the next heading of its level or above it.
 
-use crate::definition::{Definition, MOST, Outline};
+use crate::definition::{Definition, MAX_DEFINITIONS, Outline};
 use crate::lexer::Lexeme;
 
 /// The formats with sections.
@@ -90,7 +90,7 @@ impl SectionOutline {
         // Blank lines before a heading belong to no section.
         let end = if heading.lines_above == 0 { self.last } else { self.before_last };
         self.close(heading.level, end);
-        if self.definitions.len() >= MOST || heading.name.is_empty() {
+        if self.definitions.len() >= MAX_DEFINITIONS || heading.name.is_empty() {
             return;
         }
         let level = self.open.len();
@@ -194,17 +194,17 @@ impl SectionOutline {
         if level == self.signs.len() {
             self.signs.push(first);
         }
-        let kind = HEADINGS[level.min(HEADINGS.len() - 1)];
+        let kind = HEADING_KINDS[level.min(HEADING_KINDS.len() - 1)];
         Some(Heading { kind, name: above.trim().to_owned(), level: level + 1, lines_above: 1 })
     }
 }
 
 /// The kinds of headings by their level.
-const HEADINGS: [&str; 6] = ["#", "##", "###", "####", "#####", "######"];
+const HEADING_KINDS: [&str; 6] = ["#", "##", "###", "####", "#####", "######"];
 
 fn atx(content: &str) -> Option<Heading> {
     let level = content.bytes().take_while(|byte| *byte == b'#').count();
-    let kind = HEADINGS.get(level.checked_sub(1)?)?;
+    let kind = HEADING_KINDS.get(level.checked_sub(1)?)?;
     let rest = &content[level..];
     if !rest.starts_with([' ', '\t']) {
         return None;
@@ -228,13 +228,13 @@ fn brackets(line: &str) -> Option<Heading> {
 
 /// `CREATE OR REPLACE FUNCTION name(…`
 fn sql(line: &str) -> Option<Heading> {
-    const KINDS: &str =
+    const SECTION_KINDS: &str =
         "table view function procedure trigger index type schema sequence package database domain extension";
     let mut words = line.split_whitespace();
     if !words.next()?.eq_ignore_ascii_case("create") {
         return None;
     }
-    let is_kind = |word: &str| KINDS.split(' ').find(|kind| kind.eq_ignore_ascii_case(word));
+    let is_kind = |word: &str| SECTION_KINDS.split(' ').find(|kind| kind.eq_ignore_ascii_case(word));
     // After words such as OR REPLACE, UNIQUE or TEMPORARY.
     let kind = words.by_ref().take(6).find_map(is_kind)?;
     let name = words.find(|word| {
@@ -260,10 +260,10 @@ fn assembly(line: &str) -> Option<Heading> {
 }
 
 fn latex(line: &str) -> Option<Heading> {
-    const COMMANDS: &[(&str, usize)] =
+    const SECTION_COMMANDS: &[(&str, usize)] =
         &[("part", 1), ("chapter", 2), ("section", 3), ("subsection", 4), ("subsubsection", 5), ("paragraph", 6)];
     let (command, rest) = line.trim_start().strip_prefix('\\')?.split_once('{')?;
     let command = command.trim_end_matches('*').split('[').next()?;
-    let (kind, level) = COMMANDS.iter().find(|(name, _)| *name == command)?;
+    let (kind, level) = SECTION_COMMANDS.iter().find(|(name, _)| *name == command)?;
     Some(Heading { kind, name: rest.split('}').next()?.to_owned(), level: *level, lines_above: 0 })
 }

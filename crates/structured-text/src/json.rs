@@ -239,7 +239,7 @@ impl<'t> Tokens<'t> {
     }
 
     fn string(&self) -> Checked {
-        const UNCLOSED: &str = "the string is not closed in its line";
+        const UNCLOSED_STRING: &str = "the string is not closed in its line";
         let (at, is_json5) = (self.at, self.dialect == JsonDialect::Json5);
         let flaw = self.scanned.as_ref().err().map(|error| (self.base + error.range().start, error.kind()));
         if let Some((_, ParseErrorKind::SingleQuotedStringsNotAllowed)) = flaw {
@@ -253,7 +253,7 @@ impl<'t> Tokens<'t> {
         };
         for (place, byte) in (at..end).zip(self.text[at..end].bytes()) {
             match byte {
-                b'\n' | b'\r' if !is_escaped(place) => return fail(at, UNCLOSED),
+                b'\n' | b'\r' if !is_escaped(place) => return fail(at, UNCLOSED_STRING),
                 ..0x20 if !is_json5 => {
                     return fail(place, format!("control character in a string: write it as \\u{byte:04x}"));
                 }
@@ -262,7 +262,7 @@ impl<'t> Tokens<'t> {
         }
         match flaw {
             None => Ok(()),
-            Some((place, _)) if place == at => fail(at, UNCLOSED),
+            Some((place, _)) if place == at => fail(at, UNCLOSED_STRING),
             Some((place, ParseErrorKind::String(ParseStringErrorKind::ExpectedFourHexDigits))) => {
                 fail(place, "expected four hexadecimal digits after `\\u`")
             }

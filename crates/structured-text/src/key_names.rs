@@ -73,14 +73,14 @@ fn is_name(name: &str) -> bool {
 const SHORTEST_LINE: usize = 40;
 
 fn of_lines(text: &str) -> Option<Vec<String>> {
-    const BLANKS: [char; 2] = [' ', '\t'];
+    const BLANK_CHARS: [char; 2] = [' ', '\t'];
     let (mut names, mut is_after_line) = (Vec::new(), false);
     for line in text.lines() {
         // systemd continues a comment, too; an editor may have left a blank after the sign.
         if line.trim_end().ends_with('\\') {
             return None;
         }
-        if line.trim_matches(BLANKS).is_empty() || line.starts_with(['#', ';']) {
+        if line.trim_matches(BLANK_CHARS).is_empty() || line.starts_with(['#', ';']) {
             continue;
         }
         // An indented line is one that continues a value of INI: its name begins with a blank, and so is none.
@@ -88,15 +88,15 @@ fn of_lines(text: &str) -> Option<Vec<String>> {
         if !ends_with_its_line(value) {
             return None;
         }
-        let exported = name.strip_prefix("export").and_then(|rest| rest.strip_prefix(BLANKS));
-        let name = exported.map_or(name, |rest| rest.trim_start_matches(BLANKS)).trim_end_matches(BLANKS);
+        let exported = name.strip_prefix("export").and_then(|rest| rest.strip_prefix(BLANK_CHARS));
+        let name = exported.map_or(name, |rest| rest.trim_start_matches(BLANK_CHARS)).trim_end_matches(BLANK_CHARS);
         // The end of a value in base64 that was broken into lines looks like a name without a value.
         let has = |is_kind: fn(&u8) -> bool| name.as_bytes().iter().any(is_kind);
         let is_mixed = has(u8::is_ascii_lowercase) && has(u8::is_ascii_uppercase)
             || has(u8::is_ascii_digit) && name.bytes().all(|one| one.is_ascii_alphanumeric());
         // One sign pads a group of four, of which three are letters or digits.
         let is_tail = is_after_line && name.len() % 4 == 3 && name.bytes().all(|one| one.is_ascii_alphanumeric());
-        let is_empty = value.trim_matches(BLANKS).is_empty();
+        let is_empty = value.trim_matches(BLANK_CHARS).is_empty();
         if value.starts_with('=') || is_empty && (is_mixed || is_tail) {
             return None;
         }
@@ -108,14 +108,14 @@ fn of_lines(text: &str) -> Option<Vec<String>> {
 }
 
 /// What a shell or a library may take for the beginning of a value of several lines, wherever it is.
-const CONTINUED: [&str; 9] = ["`", "$(", "<(", ">(", "<<", "\\\"", "\\'", "“", "”"];
+const CONTINUED_MARKS: [&str; 9] = ["`", "$(", "<(", ">(", "<<", "\\\"", "\\'", "“", "”"];
 
 /// Whether no reader takes the text after `=` for the first of several lines.
 fn ends_with_its_line(value: &str) -> bool {
     let trimmed = value.trim_matches([' ', '\t']);
     let is_bracket_open =
         |[open, close]: [char; 2]| trimmed.ends_with(open) || trimmed.starts_with(open) && !trimmed.ends_with(close);
-    if CONTINUED.iter().any(|mark| value.contains(mark))
+    if CONTINUED_MARKS.iter().any(|mark| value.contains(mark))
         || value.matches("${").count() > value.matches('}').count()
         || value.rfind("${").is_some_and(|at| !value[at..].contains('}'))
         || trimmed.starts_with("-----BEGIN")

@@ -56,7 +56,7 @@ pub fn check(text: &str) -> Findings {
 
 /// Errors of the parser because of its own limit, or more strictly than libyaml does, which most programs read YAML
 /// with: `[a, -, b]`, a directive after a document without an end, and a tab after the `:` of a key.
-const TOLERATED: [&str; 4] = [
+const TOLERATED_ERRORS: [&str; 4] = [
     "recursion limit",
     "cannot start with '-' followed by",
     "missing explicit document end",
@@ -64,7 +64,7 @@ const TOLERATED: [&str; 4] = [
 ];
 
 fn is_tolerated(error: &ScanError) -> bool {
-    TOLERATED.iter().any(|words| error.info().contains(words))
+    TOLERATED_ERRORS.iter().any(|words| error.info().contains(words))
 }
 
 /// The parser's error as a sentence that names the next step where it can.

@@ -32,7 +32,7 @@ impl DiffExtent {
 }
 
 /// After so long the search for the shortest diff ends and a longer, equally true one is given.
-const PATIENCE: Duration = Duration::from_millis(300);
+const SHORTEST_DIFF_TIME: Duration = Duration::from_millis(300);
 /// So few pieces of text are compared to the end, which takes milliseconds at worst.
 const FEW_PIECES: usize = 1_000;
 
@@ -91,7 +91,7 @@ pub fn changed_lines(old: &str, new: &str) -> Vec<[Range<usize>; 2]> {
     let middles = [&old[start..old.len() - cut], &new[start..new.len() - cut]];
     let [was, is] = middles.map(|text| text.split_inclusive('\n').collect::<Vec<&str>>());
     let above = memchr::memchr_iter(b'\n', &old.as_bytes()[..start]).count();
-    let ops = ops(&was, &is, PATIENCE);
+    let ops = ops(&was, &is, SHORTEST_DIFF_TIME);
     let changed = ops.iter().filter(|op| !matches!(op, DiffOp::Equal { .. }));
     changed.map(|op| [op.old_range(), op.new_range()].map(|at| at.start + above..at.end + above)).collect()
 }
@@ -132,7 +132,7 @@ impl<'t> Window<'t> {
         let new_lines: Vec<&str> = self.new.split_inclusive('\n').collect();
         let mut config = TextDiffConfig::default();
         config.algorithm(Algorithm::Myers);
-        if let Some(deadline) = deadline(old_lines.len() + new_lines.len(), PATIENCE) {
+        if let Some(deadline) = deadline(old_lines.len() + new_lines.len(), SHORTEST_DIFF_TIME) {
             config.deadline(deadline);
         }
         let changes = config.diff_slices(&old_lines, &new_lines);
@@ -162,15 +162,17 @@ impl<'t> Window<'t> {
 }
 
 /// Bytes or lines compared at once: a whole piece is compared much faster than each byte on its own.
-const PIECE: usize = 4096;
+const PIECE_LENGTH: usize = 4096;
 
 /// How many items, such as bytes or lines, two lists have in common at their beginning, and the rests at their end.
 pub(super) fn shared_ends<T: PartialEq>(a: &[T], b: &[T]) -> (usize, usize) {
-    let pieces = a.chunks_exact(PIECE).zip(b.chunks_exact(PIECE)).take_while(|(a, b)| a == b).count() * PIECE;
+    let pieces = a.chunks_exact(PIECE_LENGTH).zip(b.chunks_exact(PIECE_LENGTH)).take_while(|(a, b)| a == b).count()
+        * PIECE_LENGTH;
     let before = pieces + a[pieces..].iter().zip(&b[pieces..]).take_while(|(a, b)| a == b).count();
     // The end is looked for after the shared beginning, so that the two never overlap.
     let (a, b) = (&a[before..], &b[before..]);
-    let pieces = a.rchunks_exact(PIECE).zip(b.rchunks_exact(PIECE)).take_while(|(a, b)| a == b).count() * PIECE;
+    let pieces = a.rchunks_exact(PIECE_LENGTH).zip(b.rchunks_exact(PIECE_LENGTH)).take_while(|(a, b)| a == b).count()
+        * PIECE_LENGTH;
     let rest = a[..a.len() - pieces].iter().rev().zip(b[..b.len() - pieces].iter().rev());
     (before, pieces + rest.take_while(|(a, b)| a == b).count())
 }
@@ -219,12 +221,12 @@ impl Diff {
 
 /// Where a diff has to be cut, the widest line of it takes this share of the room: a change with the context
 /// on both its sides fits.
-const SHARE: usize = 24;
+const LINE_SHARE: usize = 24;
 /// Characters that are left of a long line at least, and at most (as `read` shows of one).
-const WIDTHS: (usize, usize) = (80, 2000);
+const LINE_CHARS: (usize, usize) = (80, 2000);
 
 /// Lines that name the file; they are shown in any case.
-const HEADER: usize = 2;
+const HEADER_LINES: usize = 2;
 
 /// A diff, cut to the lines and bytes that there is room for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -253,12 +255,12 @@ impl TruncatedDiff {
         let (width, others) = if fits {
             (usize::MAX, vec![None; all.len()])
         } else {
-            ((room / SHARE).clamp(WIDTHS.0, WIDTHS.1), counterparts(&all))
+            ((room / LINE_SHARE).clamp(LINE_CHARS.0, LINE_CHARS.1), counterparts(&all))
         };
         for (index, line) in all.iter().enumerate() {
-            let is_header = index < HEADER;
+            let is_header = index < HEADER_LINES;
             let line = if is_header { (*line).to_owned() } else { narrowed(line, others[index], width) };
-            if !is_header && (index >= lines.saturating_add(HEADER) || this.text.len() + line.len() + 1 > room) {
+            if !is_header && (index >= lines.saturating_add(HEADER_LINES) || this.text.len() + line.len() + 1 > room) {
                 this.cut_lines += all.len() - index;
                 break;
             }
@@ -298,7 +300,7 @@ fn narrowed(line: &str, other: Option<&str>, width: usize) -> String {
 fn counterparts<'d>(all: &[&'d str]) -> Vec<Option<&'d str>> {
     let mut others = vec![None; all.len()];
     let (mut removed, mut added) = (Vec::<usize>::new(), 0);
-    for (index, line) in all.iter().enumerate().skip(HEADER) {
+    for (index, line) in all.iter().enumerate().skip(HEADER_LINES) {
         match line.chars().next() {
             Some('+') => {
                 if let Some(other) = removed.get(added).copied() {

@@ -265,8 +265,8 @@ mod tests {
         Surroundings { indentation: FileIndentation { tabs, spaces, step }, occurs: &|_| false }
     }
 
-    const TABS: Surroundings<'_> = file(9, 0, None);
-    const SPACES: Surroundings<'_> = file(0, 9, Some(4));
+    const TAB_FILE: Surroundings<'_> = file(9, 0, None);
+    const SPACE_FILE: Surroundings<'_> = file(0, 9, Some(4));
 
     /// What becomes of the one `wanted` indentation.
     fn shifted(pairs: &[(&str, &str)], wanted: &str, file: &Surroundings<'_>) -> Result<String, ShiftError> {
@@ -275,9 +275,9 @@ mod tests {
 
     #[test]
     fn a_common_piece_in_front_moves_unseen_levels_alike() {
-        assert_eq!(shifted(&[("", "    "), ("    ", "        ")], "        ", &SPACES).unwrap(), "            ");
-        assert_eq!(shifted(&[("\t", "\t\t")], "\t\t", &TABS).unwrap(), "\t\t\t");
-        assert_eq!(shifted(&[("    ", "")], "        ", &SPACES).unwrap(), "    ");
+        assert_eq!(shifted(&[("", "    "), ("    ", "        ")], "        ", &SPACE_FILE).unwrap(), "            ");
+        assert_eq!(shifted(&[("\t", "\t\t")], "\t\t", &TAB_FILE).unwrap(), "\t\t\t");
+        assert_eq!(shifted(&[("    ", "")], "        ", &SPACE_FILE).unwrap(), "    ");
     }
 
     #[test]
@@ -285,34 +285,34 @@ mod tests {
         let makefile = Surroundings { occurs: &|indent| indent == "        ", ..file(9, 2, None) };
         assert_eq!(shifted(&[("    ", "")], "            ", &makefile).unwrap(), "        ");
         assert_eq!(shifted(&[("", "\t"), ("    ", "\t    ")], "        ", &makefile).unwrap(), "\t        ");
-        assert_eq!(shifted(&[("    ", ""), ("            ", "        ")], "        ", &TABS).unwrap(), "    ");
+        assert_eq!(shifted(&[("    ", ""), ("            ", "        ")], "        ", &TAB_FILE).unwrap(), "    ");
     }
 
     #[test]
     fn characters_that_neither_the_old_lines_nor_the_file_show_are_unclear() {
-        assert_eq!(shifted(&[("", "\t\t")], "    ", &TABS), Err(ShiftError::Unclear));
-        assert_eq!(shifted(&[("    ", "")], "        ", &TABS), Err(ShiftError::Unclear));
-        assert_eq!(shifted(&[("", "    ")], "\t", &SPACES), Err(ShiftError::Unclear));
-        assert_eq!(shifted(&[("\t", "")], "\t\t", &SPACES), Err(ShiftError::Unclear));
+        assert_eq!(shifted(&[("", "\t\t")], "    ", &TAB_FILE), Err(ShiftError::Unclear));
+        assert_eq!(shifted(&[("    ", "")], "        ", &TAB_FILE), Err(ShiftError::Unclear));
+        assert_eq!(shifted(&[("", "    ")], "\t", &SPACE_FILE), Err(ShiftError::Unclear));
+        assert_eq!(shifted(&[("\t", "")], "\t\t", &SPACE_FILE), Err(ShiftError::Unclear));
     }
 
     #[test]
     fn the_unshifted_explanation_wins() {
-        assert_eq!(shifted(&[("    ", "\t")], "        ", &TABS).unwrap(), "\t\t");
-        assert_eq!(shifted(&[("        ", "\t")], "                ", &TABS).unwrap(), "\t\t");
-        assert_eq!(shifted(&[("  ", "\t"), ("    ", "\t\t")], "      ", &TABS).unwrap(), "\t\t\t");
-        assert_eq!(shifted(&[("\t", "    ")], "\t\t", &SPACES).unwrap(), "        ");
-        assert_eq!(shifted(&[("\t\t", "        ")], "\t", &SPACES).unwrap(), "    ");
+        assert_eq!(shifted(&[("    ", "\t")], "        ", &TAB_FILE).unwrap(), "\t\t");
+        assert_eq!(shifted(&[("        ", "\t")], "                ", &TAB_FILE).unwrap(), "\t\t");
+        assert_eq!(shifted(&[("  ", "\t"), ("    ", "\t\t")], "      ", &TAB_FILE).unwrap(), "\t\t\t");
+        assert_eq!(shifted(&[("\t", "    ")], "\t\t", &SPACE_FILE).unwrap(), "        ");
+        assert_eq!(shifted(&[("\t\t", "        ")], "\t", &SPACE_FILE).unwrap(), "    ");
     }
 
     #[test]
     fn a_width_that_the_levels_contradict_is_unclear() {
-        assert_eq!(shifted(&[("    ", "\t\t")], "        ", &TABS), Err(ShiftError::Unclear));
-        assert_eq!(shifted(&[("\t", "        ")], "\t\t", &SPACES), Err(ShiftError::Unclear));
-        assert_eq!(shifted(&[("\t", "      ")], "\t\t", &SPACES), Err(ShiftError::Unclear));
+        assert_eq!(shifted(&[("    ", "\t\t")], "        ", &TAB_FILE), Err(ShiftError::Unclear));
+        assert_eq!(shifted(&[("\t", "        ")], "\t\t", &SPACE_FILE), Err(ShiftError::Unclear));
+        assert_eq!(shifted(&[("\t", "      ")], "\t\t", &SPACE_FILE), Err(ShiftError::Unclear));
         // A tab of two columns and one level less would put it at the start of the line.
-        assert_eq!(shifted(&[("    ", "\t")], "  ", &TABS), Err(ShiftError::Unclear));
-        assert_eq!(shifted(&[("        ", "\t")], "            ", &TABS), Err(ShiftError::Unclear));
+        assert_eq!(shifted(&[("    ", "\t")], "  ", &TAB_FILE), Err(ShiftError::Unclear));
+        assert_eq!(shifted(&[("        ", "\t")], "            ", &TAB_FILE), Err(ShiftError::Unclear));
     }
 
     #[test]
@@ -323,28 +323,28 @@ mod tests {
 
     #[test]
     fn several_levels_tell_width_and_shift() {
-        assert_eq!(shifted(&[("", "\t"), ("    ", "\t\t")], "        ", &TABS).unwrap(), "\t\t\t");
-        assert_eq!(shifted(&[("", "    "), ("\t", "        ")], "\t\t", &SPACES).unwrap(), "            ");
+        assert_eq!(shifted(&[("", "\t"), ("    ", "\t\t")], "        ", &TAB_FILE).unwrap(), "\t\t\t");
+        assert_eq!(shifted(&[("", "    "), ("\t", "        ")], "\t\t", &SPACE_FILE).unwrap(), "            ");
     }
 
     #[test]
     fn an_indentation_between_the_levels_is_unclear() {
-        assert_eq!(shifted(&[("    ", "\t"), ("        ", "\t\t")], "      ", &TABS), Err(ShiftError::Unclear));
-        assert_eq!(shifted(&[("    ", "\t"), ("      ", "\t  ")], "          ", &TABS).unwrap(), "\t\t  ");
+        assert_eq!(shifted(&[("    ", "\t"), ("        ", "\t\t")], "      ", &TAB_FILE), Err(ShiftError::Unclear));
+        assert_eq!(shifted(&[("    ", "\t"), ("      ", "\t  ")], "          ", &TAB_FILE).unwrap(), "\t\t  ");
     }
 
     #[test]
     fn a_stray_column_is_not_a_shift() {
         for (old, file) in [("     ", "\t"), ("\t", "     "), (" ", "\t"), ("       ", "\t\t")] {
             let pairs = [(old, file), (&format!("{old}{old}"), "\t\t\t\t\t")];
-            assert_eq!(shifted(&pairs, "x", &TABS), Err(ShiftError::NotUniform), "{old:?} {file:?}");
+            assert_eq!(shifted(&pairs, "x", &TAB_FILE), Err(ShiftError::NotUniform), "{old:?} {file:?}");
         }
-        assert_eq!(shifted(&[("", "  "), ("  ", "      ")], "", &SPACES), Err(ShiftError::NotUniform));
+        assert_eq!(shifted(&[("", "  "), ("  ", "      ")], "", &SPACE_FILE), Err(ShiftError::NotUniform));
     }
 
     #[test]
     fn one_level_shows_no_shift_that_leaves_the_levels_of_the_file() {
-        assert_eq!(shifted(&[("      ", "    ")], "          ", &SPACES), Err(ShiftError::Unclear));
+        assert_eq!(shifted(&[("      ", "    ")], "          ", &SPACE_FILE), Err(ShiftError::Unclear));
     }
 
     #[test]
@@ -352,15 +352,15 @@ mod tests {
         let blank = |pairs: &[(&str, &str)], white: &str, file: &Surroundings<'_>| {
             IndentShift::of(pairs, &[], file).unwrap().apply_blank(white)
         };
-        assert_eq!(blank(&[("    ", "\t")], "        ", &TABS).unwrap(), "\t\t");
-        assert_eq!(blank(&[("\t", "    ")], "\t", &SPACES).unwrap(), "    ");
-        assert_eq!(blank(&[("", "    ")], "", &SPACES).unwrap(), "");
-        assert_eq!(blank(&[("", "    ")], "  ", &SPACES), None);
-        assert_eq!(blank(&[("", "")], "  ", &SPACES).unwrap(), "  ");
+        assert_eq!(blank(&[("    ", "\t")], "        ", &TAB_FILE).unwrap(), "\t\t");
+        assert_eq!(blank(&[("\t", "    ")], "\t", &SPACE_FILE).unwrap(), "    ");
+        assert_eq!(blank(&[("", "    ")], "", &SPACE_FILE).unwrap(), "");
+        assert_eq!(blank(&[("", "    ")], "  ", &SPACE_FILE), None);
+        assert_eq!(blank(&[("", "")], "  ", &SPACE_FILE).unwrap(), "  ");
     }
 
     #[test]
     fn lines_that_are_not_shifted_stay_where_they_are() {
-        assert_eq!(shifted(&[("", ""), (" ", " ")], "\t", &SPACES).unwrap(), "\t");
+        assert_eq!(shifted(&[("", ""), (" ", " ")], "\t", &SPACE_FILE).unwrap(), "\t");
     }
 }

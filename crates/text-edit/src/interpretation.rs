@@ -15,7 +15,7 @@ const MAX_INTERPRETATIONS: usize = 64;
 type TakeOff = fn(&str, &str) -> Vec<(String, String, bool)>;
 
 /// The kinds of damage, in the order in which they are taken off.
-const DAMAGES: [(Strategy, TakeOff); 3] = [
+const DAMAGE_KINDS: [(Strategy, TakeOff); 3] = [
     (Strategy::LineNumbers, without_gutter),
     (Strategy::Entities, without_entities),
     (Strategy::Escapes, without_escapes),
@@ -39,7 +39,7 @@ impl Interpretation {
         while at < all.len() && all.len() < MAX_INTERPRETATIONS {
             let one = &all[at];
             let mut found = Vec::new();
-            for (strategy, take_off) in DAMAGES.iter().filter(|(strategy, _)| !one.by.has(*strategy)) {
+            for (strategy, take_off) in DAMAGE_KINDS.iter().filter(|(strategy, _)| !one.by.has(*strategy)) {
                 found.extend(take_off(&one.old, &one.new).into_iter().map(|(old, new, is_doubtful)| Self {
                     old,
                     new,
@@ -127,7 +127,7 @@ impl<'r> LineEdit<'r> {
 }
 
 /// Delimiters between the number and the text of a line-number gutter that was pasted along with the text; each line has one of the same group.
-const DELIMITERS: [Delimiter; 8] = [&["\t"], &["→"], &[": "], &[":"], &[" | "], &["| "], &["|"], &[":", "-"]];
+const GUTTER_DELIMITERS: [Delimiter; 8] = [&["\t"], &["→"], &[": "], &[":"], &[" | "], &["| "], &["|"], &[":", "-"]];
 
 type Delimiter = &'static [&'static str];
 
@@ -143,7 +143,7 @@ const SURE_DELIMITERS: [Delimiter; 2] = [&["\t"], &["→"]];
 fn without_gutter(old: &str, new: &str) -> Vec<(String, String, bool)> {
     let mut longer: Vec<&str> = Vec::new();
     let mut known: Option<String> = None;
-    let stripped = DELIMITERS.iter().filter_map(|delimiter| {
+    let stripped = GUTTER_DELIMITERS.iter().filter_map(|delimiter| {
         let old = strip(old, delimiter).filter(|old| known.as_ref() != Some(old))?;
         known = Some(old.clone());
         // Where `: ` fits all lines, `:` is likely in front of text that is indented, and then the indentation is unknown.
@@ -183,7 +183,7 @@ fn strip_new(text: &str, delimiter: Delimiter) -> Option<String> {
 
 /// The text after a delimiter, where the line's number is taken off already.
 pub(crate) fn after_delimiter(rest: &str) -> Option<&str> {
-    DELIMITERS.iter().copied().flatten().find_map(|delimiter| rest.strip_prefix(delimiter))
+    GUTTER_DELIMITERS.iter().copied().flatten().find_map(|delimiter| rest.strip_prefix(delimiter))
 }
 
 /// The text with each line but the empty one after a final newline replaced; `None` where one cannot be.
@@ -206,7 +206,7 @@ fn numbered(line: &str, delimiter: Delimiter) -> Option<(u64, &str)> {
 }
 
 /// The characters that are written as entities, and how.
-const ENTITIES: [(char, &[&str]); 5] = [
+const ENTITY_NAMES: [(char, &[&str]); 5] = [
     ('<', &["&lt;", "&#60;", "&#x3c;", "&#x3C;"]),
     ('>', &["&gt;", "&#62;", "&#x3e;", "&#x3E;"]),
     ('"', &["&quot;", "&#34;", "&#x22;"]),
@@ -229,7 +229,7 @@ fn without_entities(old: &str, new: &str) -> Vec<(String, String, bool)> {
         let (is_escaped, is_plain) = (old_entities[kind] || new_entities[kind], old_plain[kind] || new_plain[kind]);
         old_entities[kind] && old_plain[kind] || is_mixed && is_escaped && is_plain
     };
-    if !old_entities.contains(&true) || (0..ENTITIES.len()).any(is_unclear) {
+    if !old_entities.contains(&true) || (0..ENTITY_NAMES.len()).any(is_unclear) {
         return Vec::new();
     }
     vec![(resolve_entities(old), resolve_entities(new), false)]
@@ -237,17 +237,17 @@ fn without_entities(old: &str, new: &str) -> Vec<(String, String, bool)> {
 
 /// The entity that `text` begins with: its kind and length.
 fn entity(text: &str) -> Option<(usize, usize)> {
-    ENTITIES.iter().enumerate().find_map(|(kind, (_, spellings))| {
+    ENTITY_NAMES.iter().enumerate().find_map(|(kind, (_, spellings))| {
         let spelling = spellings.iter().find(|spelling| text.starts_with(**spelling))?;
         Some((kind, spelling.len()))
     })
 }
 
 /// Which kinds a text has as entities, and which as they are. An ampersand that begins another entity is not a plain one.
-fn present(text: &str) -> ([bool; ENTITIES.len()], [bool; ENTITIES.len()]) {
-    let (mut entities, mut plain) = ([false; ENTITIES.len()], [false; ENTITIES.len()]);
+fn present(text: &str) -> ([bool; ENTITY_NAMES.len()], [bool; ENTITY_NAMES.len()]) {
+    let (mut entities, mut plain) = ([false; ENTITY_NAMES.len()], [false; ENTITY_NAMES.len()]);
     for (at, character) in text.char_indices() {
-        let Some(kind) = ENTITIES.iter().position(|(known, _)| *known == character) else { continue };
+        let Some(kind) = ENTITY_NAMES.iter().position(|(known, _)| *known == character) else { continue };
         match entity(&text[at..]).filter(|_| character == '&') {
             Some((kind, _)) => entities[kind] = true,
             None => plain[kind] = true,
@@ -262,7 +262,7 @@ pub(crate) fn resolve_entities(text: &str) -> String {
     let mut rest = text;
     while let Some(at) = rest.find('&') {
         result.push_str(&rest[..at]);
-        let (character, len) = entity(&rest[at..]).map_or(('&', 1), |(kind, len)| (ENTITIES[kind].0, len));
+        let (character, len) = entity(&rest[at..]).map_or(('&', 1), |(kind, len)| (ENTITY_NAMES[kind].0, len));
         result.push(character);
         rest = &rest[at + len..];
     }
@@ -270,7 +270,7 @@ pub(crate) fn resolve_entities(text: &str) -> String {
 }
 
 /// Escapes and what they mean. The backslash itself comes last: it decides how the others are read.
-const ESCAPES: [(char, &str); 5] = [('n', "\n"), ('t', "\t"), ('"', "\""), ('\'', "'"), ('\\', "\\")];
+const ESCAPE_CHARS: [(char, &str); 5] = [('n', "\n"), ('t', "\t"), ('"', "\""), ('\'', "'"), ('\\', "\\")];
 
 /// The texts with their escapes resolved, in each way that is possible: `\n`, `\t` and quotes spelled out with a backslash,
 /// as after escaping once too often.
@@ -279,11 +279,12 @@ const ESCAPES: [(char, &str); 5] = [('n', "\n"), ('t', "\t"), ('"', "\""), ('\''
 /// is found by trying; more than one that fits is no match.
 fn without_escapes(old: &str, new: &str) -> Vec<(String, String, bool)> {
     let Some(new) = resolve_brought_in(old, new) else { return Vec::new() };
-    let present: Vec<usize> = (0..ESCAPES.len()).filter(|kind| is_over_escaped(old, ESCAPES[*kind])).collect();
+    let present: Vec<usize> =
+        (0..ESCAPE_CHARS.len()).filter(|kind| is_over_escaped(old, ESCAPE_CHARS[*kind])).collect();
     // All escapes of the text are the likeliest interpretation, but every other is tried too.
     let all = (1_u32..1 << present.len()).rev().filter_map(|bits| {
         let chosen = present.iter().enumerate().filter(|(bit, _)| bits >> bit & 1 == 1);
-        let kinds: Vec<(char, &str)> = chosen.map(|(_, kind)| ESCAPES[*kind]).collect();
+        let kinds: Vec<(char, &str)> = chosen.map(|(_, kind)| ESCAPE_CHARS[*kind]).collect();
         // A resolved backslash alone changes too little to tell one interpretation from another.
         if kinds == [('\\', "\\")] {
             return None;
@@ -399,31 +400,31 @@ mod tests {
         testing::{assert_ambiguous, assert_edited, assert_missed},
     };
 
-    const FILE: &str = "use std::fs;\n\nfn main() {\n    run();\n}\n";
+    const SAMPLE_FILE: &str = "use std::fs;\n\nfn main() {\n    run();\n}\n";
 
     #[test]
     fn the_gutter_of_read_is_taken_off_old_and_new() {
         let old = "     3\tfn main() {\n     4\t    run();\n     5\t}\n";
         let expected = "use std::fs;\n\nfn main() {\n    stop();\n}\n";
-        assert_edited(FILE, old, &old.replace("run", "stop"), LineNumbers, expected);
-        assert_edited(FILE, old, "fn main() {\n    stop();\n}\n", LineNumbers, expected);
+        assert_edited(SAMPLE_FILE, old, &old.replace("run", "stop"), LineNumbers, expected);
+        assert_edited(SAMPLE_FILE, old, "fn main() {\n    stop();\n}\n", LineNumbers, expected);
     }
 
     #[test]
     fn other_gutters_are_known_and_an_empty_line_may_lack_its_delimiter() {
         assert_edited(
-            FILE,
+            SAMPLE_FILE,
             "1→use std::fs;\n2\n3→fn main() {",
             "1→use std::io;\n2\n3→fn main() {",
             LineNumbers,
-            &FILE.replace("fs", "io"),
+            &SAMPLE_FILE.replace("fs", "io"),
         );
         assert_edited(
-            FILE,
+            SAMPLE_FILE,
             "3: fn main() {\n4:     run();",
             "3: fn main() {\n4:     go();",
             LineNumbers,
-            &FILE.replace("run", "go"),
+            &SAMPLE_FILE.replace("run", "go"),
         );
     }
 
@@ -431,30 +432,48 @@ mod tests {
     fn flush_left_gutter_of_read_is_taken_off() {
         let old = "3\tfn main() {\n4\t    run();\n5\t}\n";
         let expected = "use std::fs;\n\nfn main() {\n    stop();\n}\n";
-        assert_edited(FILE, old, &old.replace("run", "stop"), LineNumbers, expected);
-        assert_edited(FILE, "1\tuse std::fs;\n2\t", "1\tuse std::io;\n2\t", LineNumbers, &FILE.replace("fs", "io"));
+        assert_edited(SAMPLE_FILE, old, &old.replace("run", "stop"), LineNumbers, expected);
+        assert_edited(
+            SAMPLE_FILE,
+            "1\tuse std::fs;\n2\t",
+            "1\tuse std::io;\n2\t",
+            LineNumbers,
+            &SAMPLE_FILE.replace("fs", "io"),
+        );
     }
 
     #[test]
     fn gutter_of_grep_has_two_delimiters_and_keeps_indentation() {
         let old = "2-\n3-fn main() {\n4:    run();\n5-}";
-        assert_edited(FILE, old, "\nfn main() {\n    stop();\n}", LineNumbers, &FILE.replace("run", "stop"));
-        assert_edited(FILE, old, &old.replace("run", "go"), LineNumbers, &FILE.replace("run", "go"));
-        assert_edited(FILE, "4:    run();\n5:}", "4:    go();\n5:}", LineNumbers, &FILE.replace("run", "go"));
-        assert_edited(FILE, "4-    run();\n5-}", "    go();\n}", LineNumbers, &FILE.replace("run", "go"));
-        assert_missed(FILE, "4-    run();", "    go();");
-        assert_missed(FILE, "3-fn main() {\n--\n5:}", "x");
+        assert_edited(
+            SAMPLE_FILE,
+            old,
+            "\nfn main() {\n    stop();\n}",
+            LineNumbers,
+            &SAMPLE_FILE.replace("run", "stop"),
+        );
+        assert_edited(SAMPLE_FILE, old, &old.replace("run", "go"), LineNumbers, &SAMPLE_FILE.replace("run", "go"));
+        assert_edited(
+            SAMPLE_FILE,
+            "4:    run();\n5:}",
+            "4:    go();\n5:}",
+            LineNumbers,
+            &SAMPLE_FILE.replace("run", "go"),
+        );
+        assert_edited(SAMPLE_FILE, "4-    run();\n5-}", "    go();\n}", LineNumbers, &SAMPLE_FILE.replace("run", "go"));
+        assert_missed(SAMPLE_FILE, "4-    run();", "    go();");
+        assert_missed(SAMPLE_FILE, "3-fn main() {\n--\n5:}", "x");
     }
 
     #[test]
     fn numbers_that_do_not_count_up_are_no_gutter() {
-        assert_missed(FILE, "3\tfn main() {\n9\t    run();\n", "x\n");
-        assert_missed(FILE, "3\tfn main() {\n    run();\n", "x\n");
+        assert_missed(SAMPLE_FILE, "3\tfn main() {\n9\t    run();\n", "x\n");
+        assert_missed(SAMPLE_FILE, "3\tfn main() {\n    run();\n", "x\n");
     }
 
     #[test]
     fn new_text_with_a_gutter_in_some_lines_is_refused() {
-        assert_missed(FILE, "3\tfn main() {\n4\t    run();\n", "3\tfn main() {\n    go();\n");
+        assert_missed(SAMPLE_FILE, "3\tfn main() {\n4\t    run();\n", "3\tfn main() {\n    go();\n");
     }
 
     #[test]

@@ -18,7 +18,7 @@ use crate::{EditError, Located, Request, Strategy, diagnosis, found::StepResult}
 pub(super) type LadderStep = fn(&Search<'_>) -> StepResult;
 
 /// From strict to tolerant; the first step that finds a place decides, and one that refuses for good ends the search.
-pub(super) const LADDER: &[LadderStep] = &[
+pub(super) const LADDER_STEPS: &[LadderStep] = &[
     // The text byte for byte, also within a line.
     exact::as_given,
     // LF and CR LF taken for the same.
@@ -44,7 +44,7 @@ pub(super) const LADDER: &[LadderStep] = &[
 /// The steps that look for whole lines alone: for text that is known to be lines, and not to be there exactly.
 pub(super) fn of_lines() -> &'static [LadderStep] {
     // Without the two of `exact`, which look within lines as well.
-    &LADDER[2..]
+    &LADDER_STEPS[2..]
 }
 
 /// Tries `steps` in their order, for places that are whole words if so wanted. `facts` are those of `text`.

@@ -102,5 +102,5 @@ fn located(text: &str, request: &Request<'_>, whole_words: bool) -> Result<Locat
         let summary = "old_string is empty: it describes no place".to_owned();
         return Err(EditError::NotFound(Diagnosis::without_place(summary)));
     }
-    ladder::try_steps(text, &search::TextFacts::default(), request, ladder::LADDER, whole_words)
+    ladder::try_steps(text, &search::TextFacts::default(), request, ladder::LADDER_STEPS, whole_words)
 }

@@ -123,7 +123,7 @@ mod tests {
         testing::{apply, tried},
     };
 
-    const FILE: &str = "load(a)\r\nreload(b); load_config(c)\r\nload = größeload + load\r\n";
+    const SAMPLE_FILE: &str = "load(a)\r\nreload(b); load_config(c)\r\nload = größeload + load\r\n";
 
     fn request<'r>(old: &'r str, new: &'r str) -> Request<'r> {
         Request { old, new, replace_all: true, expected_replacements: None }
@@ -131,14 +131,19 @@ mod tests {
 
     #[test]
     fn whole_words_are_replaced_and_longer_ones_left() {
-        let located = locate_words(FILE, &request("load", "read")).expect("places");
+        let located = locate_words(SAMPLE_FILE, &request("load", "read")).expect("places");
         let wanted = "read(a)\r\nreload(b); load_config(c)\r\nread = größeload + read\r\n";
-        assert_eq!(apply(FILE, &located), wanted);
-        assert_eq!(tried(FILE, &request("load", "read")).expect("places").1, FILE.replace("load", "read"));
+        assert_eq!(apply(SAMPLE_FILE, &located), wanted);
+        assert_eq!(
+            tried(SAMPLE_FILE, &request("load", "read")).expect("places").1,
+            SAMPLE_FILE.replace("load", "read")
+        );
         let single = Request { replace_all: false, ..request("load_config", "x") };
-        assert!(locate_words(FILE, &single).is_ok());
+        assert!(locate_words(SAMPLE_FILE, &single).is_ok());
         let counted = Request { expected_replacements: Some(6), ..request("load", "read") };
-        assert!(matches!(locate_words(FILE, &counted), Err(EditError::Count { places, .. }) if places.len() == 3));
+        assert!(
+            matches!(locate_words(SAMPLE_FILE, &counted), Err(EditError::Count { places, .. }) if places.len() == 3)
+        );
     }
 
     #[test]

@@ -89,9 +89,9 @@ impl LinePlace {
 /// Time for one comparison of many lines; what is not aligned by then counts as changed.
 const DIFF_TIME: Duration = Duration::from_secs(1);
 /// Letters and digits that a block has at least, to be recognised without its neighbours.
-const DISTINCTIVE: usize = 4;
+const DISTINCTIVE_CHARS: usize = 4;
 /// Places at which the rarest line of a block may be; more of them say nothing.
-const CANDIDATES: usize = 200;
+const MAX_CANDIDATES: usize = 200;
 
 /// Why lines cannot be found again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -145,7 +145,7 @@ fn block(old: &[&str], new: &[&str], range: &Range<usize>) -> Result<Range<usize
     let wanted = &old[range.clone()];
     let found = occurrences(wanted, new);
     let (Some(first), second) = (found.first(), found.get(1)) else { return Err(AnchorError::Changed) };
-    let is_distinctive = || has_letters(wanted.iter().copied(), DISTINCTIVE);
+    let is_distinctive = || has_letters(wanted.iter().copied(), DISTINCTIVE_CHARS);
     if second.is_none() && occurrences(wanted, old).len() == 1 && is_distinctive() {
         return Ok(*first..first + range.len());
     }
@@ -165,7 +165,7 @@ fn occurrences(block: &[&str], text: &[&str]) -> Vec<usize> {
     let Some((at, rarest)) = rarest else { return Vec::new() };
     let is_there = |start: &usize| text.get(*start..start + block.len()) == Some(block);
     let places = text.iter().enumerate().filter(|(_, line)| *line == rarest).map(|(place, _)| place);
-    if counts[rarest] > CANDIDATES {
+    if counts[rarest] > MAX_CANDIDATES {
         // Each is a place as far as anybody can say.
         return places.filter_map(|place| place.checked_sub(at)).take(2).collect();
     }

@@ -19,7 +19,7 @@ const MAX_LINE: usize = 2000;
 const MAX_PROBED: usize = 4000;
 
 /// Lengths of the probe and of the file's lines in the search for a single line, in characters.
-const PROBE: usize = 256;
+const PROBE_CHARS: usize = 256;
 
 /// Work for comparisons of characters, in machine words of 64 cells each.
 const CELL_BUDGET: usize = 40_000_000;
@@ -65,8 +65,8 @@ fn number(count: usize) -> f64 {
 
 /// How alike the beginnings of two lines are, from 0 to 1: enough to tell a version of a line from another line.
 pub(super) fn of_starts(old: &str, new: &str) -> f64 {
-    const COMPARED: usize = 400;
-    let start = |line: &str| line.chars().take(COMPARED).collect::<Vec<char>>();
+    const COMPARED_CHARS: usize = 400;
+    let start = |line: &str| line.chars().take(COMPARED_CHARS).collect::<Vec<char>>();
     levenshtein::normalized_similarity(start(old), start(new))
 }
 
@@ -98,7 +98,7 @@ pub(super) fn of_blocks<'t>(
 /// The file's line most like the longest line of `old`, and that line, both counted from 0.
 pub(super) fn line_like_longest(search: &Search<'_>, old: &[&str]) -> Option<(usize, usize)> {
     let (index, probe) = old.iter().enumerate().take(MAX_PROBED).max_by_key(|(_, line)| content(line).len())?;
-    let probe: Vec<char> = content(probe).chars().take(PROBE).collect();
+    let probe: Vec<char> = content(probe).chars().take(PROBE_CHARS).collect();
     let comparator = levenshtein::BatchComparator::new(probe.iter().copied());
     let mut budget = Budget::default();
     let mut best: Option<(f64, usize)> = None;
@@ -107,7 +107,7 @@ pub(super) fn line_like_longest(search: &Search<'_>, old: &[&str]) -> Option<(us
         if line.len() < probe.len() / 2 || line.len() / 4 > probe.len() * 2 {
             continue;
         }
-        let line: Vec<char> = line.chars().take(PROBE).collect();
+        let line: Vec<char> = line.chars().take(PROBE_CHARS).collect();
         if !budget.spend(probe.len(), line.len()) {
             break;
         }
@@ -126,7 +126,7 @@ pub(super) fn line_like_longest(search: &Search<'_>, old: &[&str]) -> Option<(us
 const MAX_VOTERS: usize = 4000;
 
 /// A line that the file has more often than this says nothing about a place.
-const COMMON: u16 = 64;
+const COMMON_COUNT: u16 = 64;
 
 /// Places in the request of one repeated line that may vote.
 const MAX_REPEATS: usize = 4;
@@ -159,14 +159,14 @@ pub(super) fn shared_lines(
     for (line, hash) in file.enumerate() {
         let Some((hash, (_, count))) = hash.and_then(|hash| Some((hash, voters.get_mut(&hash)?))) else { continue };
         *count = count.saturating_add(1);
-        if *count <= COMMON {
+        if *count <= COMMON_COUNT {
             seen.push((line, hash));
         }
     }
     let mut found = Vec::new();
     for (file, hash) in seen {
         let (places, count) = &voters[&hash];
-        if *count <= COMMON {
+        if *count <= COMMON_COUNT {
             found.extend(places.iter().map(|old| SharedLine { old: *old, file, count: *count }));
         }
     }
@@ -207,10 +207,10 @@ struct LineKey<'t> {
 
 impl<'t> LineKey<'t> {
     fn new(line: &'t str) -> Self {
-        const MOST: usize = 80;
-        const LEAST: usize = 4;
+        const MAX_WINDOW_LINES: usize = 80;
+        const MIN_WINDOW_LINES: usize = 4;
         let content = content(line);
-        let length = u16::try_from(content.len().min(MOST) + LEAST).unwrap_or(u16::MAX);
+        let length = u16::try_from(content.len().min(MAX_WINDOW_LINES) + MIN_WINDOW_LINES).unwrap_or(u16::MAX);
         let weight = if content.is_empty() { 1.0 } else { f32::from(length) };
         let indent = parts(line).0;
         Self {
@@ -244,13 +244,13 @@ impl<'t> LineKey<'t> {
 
 /// How alike two long lines are: by their ends and, where they are not too long for it, by their words.
 fn long_alike(a: &str, b: &str, budget: &mut Budget) -> f64 {
-    const MOST: usize = 1 << 20;
+    const MAX_TABLE_CELLS: usize = 1 << 20;
     // Comparing ends is as fast as reading; words are hashed one by one.
     if !budget.spend((a.len() + b.len()) / 64, 1) {
         return 0.0;
     }
     let ends = ends_shared(a, b);
-    if ends >= MIN_SIMILARITY || a.len().max(b.len()) > MOST || !budget.spend(a.len() + b.len(), 1) {
+    if ends >= MIN_SIMILARITY || a.len().max(b.len()) > MAX_TABLE_CELLS || !budget.spend(a.len() + b.len(), 1) {
         return ends;
     }
     let mut counts: HashMap<&str, i32> = HashMap::new();
@@ -323,10 +323,10 @@ const MAX_CELLS: usize = 120_000;
 const DIFF_TIME: Duration = Duration::from_millis(200);
 
 /// The cost of skipping lines of the file between two lines of the request, and over each of them.
-const GAP: (f32, f32) = (4.0, 0.05);
+const GAP_COST: (f32, f32) = (4.0, 0.05);
 
 /// The worth of two lines that are indented alike: of several braces that one is meant.
-const INDENT: f32 = 2.0;
+const INDENT_WORTH: f32 = 2.0;
 
 /// The cost of leaving out a line of the request.
 const LEFT_OUT: f32 = 1.0;
@@ -482,12 +482,12 @@ fn fit(search: &Search<'_>, old: &[LineKey<'_>], region: Range<usize>, budget: &
 
 /// How a cell of the table was reached: by pairing the two lines or by leaving out the request's, from the cell before
 /// or from one where lines of the file were skipped.
-const PAIR: u8 = 1;
+const PAIR_STEP: u8 = 1;
 const PAIR_AFTER_GAP: u8 = 2;
-const SKIP: u8 = 3;
+const SKIP_STEP: u8 = 3;
 const SKIP_AFTER_GAP: u8 = 4;
 /// Added where passing over lines of the file begins.
-const OPEN: u8 = 8;
+const OPEN_FLAG: u8 = 8;
 
 /// The best alignment of all lines of `old` with some lines of `file`, both in their order: Gotoh's algorithm for
 /// alignments with affine gap costs (J. Mol. Biol. 162, 1982), free at the ends of the file.
@@ -501,7 +501,7 @@ fn fitted(old: &[LineKey<'_>], file: &[LineKey<'_>], budget: &mut Budget) -> Vec
     for row in 1..=old.len() {
         for column in 0..=file.len() {
             let (above, above_gap) = (here[at(row - 1, column)], gap[at(row - 1, column)]);
-            let mut best = (above - LEFT_OUT, SKIP);
+            let mut best = (above - LEFT_OUT, SKIP_STEP);
             if above_gap - LEFT_OUT > best.0 {
                 best = (above_gap - LEFT_OUT, SKIP_AFTER_GAP);
             }
@@ -509,17 +509,17 @@ fn fitted(old: &[LineKey<'_>], file: &[LineKey<'_>], budget: &mut Budget) -> Vec
                 let before = at(row - 1, column - 1);
                 if let Some(gain) = gain(&old[row - 1], &file[column - 1], budget) {
                     if here[before] + gain > best.0 {
-                        best = (here[before] + gain, PAIR);
+                        best = (here[before] + gain, PAIR_STEP);
                     }
                     if gap[before] + gain > best.0 {
                         best = (gap[before] + gain, PAIR_AFTER_GAP);
                     }
                 }
-                let opening = if old[row - 1].is_placeholder { GAP.1 } else { GAP.0 };
-                let (opened, extended) = (here[at(row, column - 1)] - opening, gap[at(row, column - 1)] - GAP.1);
+                let opening = if old[row - 1].is_placeholder { GAP_COST.1 } else { GAP_COST.0 };
+                let (opened, extended) = (here[at(row, column - 1)] - opening, gap[at(row, column - 1)] - GAP_COST.1);
                 gap[at(row, column)] = opened.max(extended);
                 if opened >= extended {
-                    steps[at(row, column)] |= OPEN;
+                    steps[at(row, column)] |= OPEN_FLAG;
                 }
             }
             here[at(row, column)] = best.0;
@@ -539,14 +539,14 @@ fn traced_back(steps: &[u8], width: usize, rows: usize, end: usize) -> Vec<LineP
         let step = steps[row * width + column];
         if in_gap {
             pairs.push(LinePair { old: None, file: Some(column - 1) });
-            in_gap = step & OPEN == 0;
+            in_gap = step & OPEN_FLAG == 0;
             column -= 1;
             continue;
         }
         row -= 1;
-        let step = step & !OPEN;
+        let step = step & !OPEN_FLAG;
         in_gap = matches!(step, PAIR_AFTER_GAP | SKIP_AFTER_GAP);
-        let is_pair = matches!(step, PAIR | PAIR_AFTER_GAP);
+        let is_pair = matches!(step, PAIR_STEP | PAIR_AFTER_GAP);
         column -= usize::from(is_pair);
         pairs.push(LinePair { old: Some(row), file: is_pair.then_some(column) });
     }
@@ -562,7 +562,7 @@ fn gain(old: &LineKey<'_>, file: &LineKey<'_>, budget: &mut Budget) -> Option<f3
     let alike = old.alike(file, budget);
     #[expect(clippy::cast_possible_truncation, reason = "a share, of which two digits matter")]
     let worth = (2.0 * alike - 0.9) as f32;
-    let indent = if old.indent == file.indent { INDENT } else { 0.0 };
+    let indent = if old.indent == file.indent { INDENT_WORTH } else { 0.0 };
     (alike >= MIN_SIMILARITY).then(|| old.weight.max(file.weight) * worth + indent)
 }
 

@@ -17,7 +17,7 @@ const PLACEHOLDER_WORDS: &str =
     "existing rest unchanged remaining remains same omitted previous other elided code before above here";
 
 /// Comments that say so without dots.
-const PLAIN: &str = "existing code,rest unchanged,rest of the,rest of code,remains unchanged,remains the same,\
+const PLAIN_COMMENTS: &str = "existing code,rest unchanged,rest of the,rest of code,remains unchanged,remains the same,\
      code unchanged,unchanged code,same as before";
 
 /// Line of `new`, counted from 1, that looks like a placeholder, where `old` and the file have no such line.
@@ -64,7 +64,7 @@ fn is_placeholder_comment(comment: &str) -> bool {
     let mut words = lower.split(|one: char| !one.is_alphanumeric()).filter(|word| !word.is_empty());
     is_dots(comment)
         || has_dots && words.any(|word| PLACEHOLDER_WORDS.split(' ').any(|known| word == known))
-        || PLAIN.split(',').any(|phrase| lower.contains(phrase))
+        || PLAIN_COMMENTS.split(',').any(|phrase| lower.contains(phrase))
 }
 
 #[cfg(test)]

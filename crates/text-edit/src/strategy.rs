@@ -28,7 +28,7 @@ pub enum Strategy {
 }
 
 /// All of them in their order, with what they are called.
-const NAMES: [(Strategy, &str); 10] = [
+const STRATEGY_NAMES: [(Strategy, &str); 10] = [
     (Strategy::Exact, "exact"),
     (Strategy::LineEndings, "line endings"),
     (Strategy::TrailingWhitespace, "trailing white space"),
@@ -78,7 +78,7 @@ impl Strategies {
 
     /// Each of them, from strict to tolerant; only [`Strategy::Exact`] where there is no other.
     pub fn iter(self) -> impl Iterator<Item = Strategy> {
-        NAMES.into_iter().map(|(strategy, _)| strategy).filter(move |strategy| self.has(*strategy))
+        STRATEGY_NAMES.into_iter().map(|(strategy, _)| strategy).filter(move |strategy| self.has(*strategy))
     }
 }
 
@@ -97,7 +97,7 @@ impl PartialEq<Strategy> for Strategies {
 
 impl fmt::Display for Strategies {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<&str> = self.iter().map(|strategy| NAMES[strategy as usize].1).collect();
+        let names: Vec<&str> = self.iter().map(|strategy| STRATEGY_NAMES[strategy as usize].1).collect();
         f.write_str(&names.join(", "))
     }
 }

@@ -11,13 +11,13 @@ use regex::bytes::Regex;
 use crate::encoding::Charset;
 
 /// Bytes at the beginning in which all but LaTeX declare it: of HTML, by its standard, no more count.
-const HEAD: usize = 1024;
+const HEAD_BYTES: usize = 1024;
 /// Bytes at the beginning that may be the preamble of a LaTeX file.
-const PREAMBLE: usize = 16 << 10;
+const PREAMBLE_BYTES: usize = 16 << 10;
 /// Bytes at the end that Emacs looks at.
-const TAIL: usize = 3000;
+const TAIL_BYTES: usize = 3000;
 /// Lines at each end that Vim looks at.
-const MODELINES: usize = 5;
+const MODELINE_LINES: usize = 5;
 
 fn regex(pattern: &str) -> Regex {
     #[expect(clippy::expect_used, reason = "each pattern is a constant, and compiled by a test")]
@@ -44,8 +44,8 @@ pattern!(TEX, r"(?m)^[^%\n]*\\(?:usepackage|RequirePackage)\s*\[(?:[^\]]*,)?\s*(
 
 /// The encoding that a text declares; `whole`: whether `bytes` end where the text does.
 pub(crate) fn declared(bytes: &[u8], whole: bool) -> Option<Charset> {
-    let head = &bytes[..bytes.len().min(HEAD)];
-    let tail = if whole { &bytes[bytes.len().saturating_sub(TAIL)..] } else { &[] };
+    let head = &bytes[..bytes.len().min(HEAD_BYTES)];
+    let tail = if whole { &bytes[bytes.len().saturating_sub(TAIL_BYTES)..] } else { &[] };
     let has = |text: &[u8], word: &str| memmem::find(text, word.as_bytes()).is_some();
     let lower = head.to_ascii_lowercase();
     // Most texts declare nothing: that is decided without a pattern.
@@ -54,11 +54,11 @@ pub(crate) fn declared(bytes: &[u8], whole: bool) -> Option<Charset> {
         .then(|| in_head_of(head))
         .flatten()
         .or_else(|| {
-            let last = lines(tail).rev().take(MODELINES).find_map(|line| first(&VIM, line));
+            let last = lines(tail).rev().take(MODELINE_LINES).find_map(|line| first(&VIM, line));
             (has(tail, "coding") || has(tail, "fenc")).then(|| last.or_else(|| first(&EMACS_TAIL, tail))).flatten()
         })
         .or_else(|| {
-            let preamble = &bytes[..bytes.len().min(PREAMBLE)];
+            let preamble = &bytes[..bytes.len().min(PREAMBLE_BYTES)];
             has(preamble, "inputenc").then(|| first(&TEX, preamble)).flatten()
         })
 }
@@ -72,7 +72,7 @@ fn in_head_of(head: &[u8]) -> Option<Charset> {
         .or_else(|| first(&CSS, head))
         .or_else(|| first(&EMACS, one).or_else(|| first(&PYTHON, one)))
         .or_else(|| second().then(|| first(&EMACS, two).or_else(|| first(&PYTHON, two))).flatten())
-        .or_else(|| lines(head).take(MODELINES).find_map(|line| first(&VIM, line)))
+        .or_else(|| lines(head).take(MODELINE_LINES).find_map(|line| first(&VIM, line)))
         .or_else(|| {
             let begins = head.trim_ascii_start();
             let is_html = begins.starts_with(b"<") || begins.starts_with(b"{%");
@@ -146,7 +146,7 @@ mod tests {
         ] {
             assert_eq!(name(text), None, "{text}");
         }
-        let far = format!("<html>{}<meta charset=latin1>", " ".repeat(HEAD));
+        let far = format!("<html>{}<meta charset=latin1>", " ".repeat(HEAD_BYTES));
         assert_eq!(name(&far), None);
         assert_eq!(declared(b"x\n# vim: fenc=latin1\n", false).map(Charset::name), Some("ISO-8859-1"));
         let end = format!("{}# vim: fenc=latin1\n", "x\n".repeat(1000));

@@ -19,7 +19,7 @@ const UTF16_SAMPLE: usize = 8 * 1024;
 const DETECTION_SAMPLE: usize = 256 * 1024;
 
 /// Characters of UTF-8 beyond ASCII that no other encoding has by chance.
-const TELLING: usize = 3;
+const TELLING_CHARS: usize = 3;
 
 /// What `bytes` are in, of which `whole` says whether they are all of the file.
 pub(super) fn detect(bytes: &[u8], whole: bool) -> Charset {
@@ -34,7 +34,7 @@ pub(super) fn detect(bytes: &[u8], whole: bool) -> Charset {
     }
     let (valid, invalid) = utf8_characters(bytes);
     let is_utf8 = invalid == 0 || valid > 2 * invalid;
-    if valid < TELLING || !is_utf8 {
+    if valid < TELLING_CHARS || !is_utf8 {
         let fits = |one: &Charset| {
             let is_text = || {
                 let (text, had_errors) = decode_as(one.encoding, bytes);
@@ -53,7 +53,7 @@ pub(super) fn detect(bytes: &[u8], whole: bool) -> Charset {
 /// ASCII.
 pub(super) fn may_be_declared(bytes: &[u8], whole: bool) -> bool {
     declared(bytes, whole).is_some_and(|one| one.encoding != UTF_8)
-        && bytes.iter().filter(|byte| **byte >= 0xC0).nth(TELLING - 1).is_none()
+        && bytes.iter().filter(|byte| **byte >= 0xC0).nth(TELLING_CHARS - 1).is_none()
 }
 
 /// A wrong guess: bytes that windows-1252 leaves unassigned, such as 0x81, decode to these controls.
@@ -135,11 +135,11 @@ fn is_ascii_text(unit: u16) -> bool {
 }
 
 /// How many first bytes suffice for [`binary_kind`] to tell.
-const SAMPLE: usize = 8 * 1024;
+const SAMPLE_BYTES: usize = 8 * 1024;
 /// The name of a binary file of no known kind.
-const UNNAMED: &str = "binary data";
+const UNNAMED_BINARY: &str = "binary data";
 /// Kinds of binary files, with the endings that [`infer`] has for them.
-const KINDS: &str = "elf=ELF executable; exe,dll=Windows executable; mach=Mach-O executable; wasm=WebAssembly module; \
+const BINARY_KINDS: &str = "elf=ELF executable; exe,dll=Windows executable; mach=Mach-O executable; wasm=WebAssembly module; \
      class=Java class file; bc=LLVM bitcode; obj=COFF object file; dex,dey=Android executable; \
      der=DER certificate; qcow2=QCOW2 disk image; pdf=PDF document; ps=PostScript document; \
      rtf=RTF document; sqlite=SQLite database; gz=gzip archive; bz2=bzip2 archive; xz=xz archive; \
@@ -164,7 +164,7 @@ const MEDIA_TYPES: &str = "text/x-c=c,h text/x-c++=cc,cpp,hpp text/x-csharp=cs t
 pub fn binary_kind(head: &[u8]) -> Option<String> {
     let content = encoding::without_padding(head);
     let is_padded = content.len() < head.len();
-    let head = &head[..head.len().min(SAMPLE)];
+    let head = &head[..head.len().min(SAMPLE_BYTES)];
     if head.starts_with(&[0xFF, 0xFE, 0, 0]) || head.starts_with(&[0, 0, 0xFE, 0xFF]) {
         return Some("UTF-32 text".to_owned());
     }
@@ -175,26 +175,26 @@ pub fn binary_kind(head: &[u8]) -> Option<String> {
         return None;
     }
     // Formats whose first bytes are NULs are known by these.
-    let whole = Some(kind_name(head)).filter(|kind| kind != UNNAMED);
-    let head = &content[..content.len().min(SAMPLE)];
+    let whole = Some(kind_name(head)).filter(|kind| kind != UNNAMED_BINARY);
+    let head = &content[..content.len().min(SAMPLE_BYTES)];
     if encoding::has_nul(head) {
         return Some(whole.unwrap_or_else(|| kind_name(head)));
     }
     // A character that is cut at the end is none that is invalid.
     let is_utf8 = std::str::from_utf8(head).map_or_else(|error| error.error_len().is_none(), |_| true);
     let has_controls = || head.iter().any(|byte| matches!(byte, 1..=8 | 0x0E..=0x1A | 0x1C..=0x1F | 0x7F));
-    if is_padded && (has_controls() || kind_name(head) != UNNAMED) {
+    if is_padded && (has_controls() || kind_name(head) != UNNAMED_BINARY) {
         return Some(kind_name(head));
     }
     if is_utf8 || !has_controls() { None } else { infer::get(head).map(|_| kind_name(head)) }
 }
 
 /// Kinds of files of boxes (ISO/IEC 14496-12), by the brands that they name.
-const BRANDS: &str = "AVIF image=avif avis; HEIC image=heic heix heim heis hevc hevx hevm hevs; HEIF image=mif1 msf1 mif2; \
+const BOX_BRANDS: &str = "AVIF image=avif avis; HEIC image=heic heix heim heis hevc hevx hevm hevs; HEIF image=mif1 msf1 mif2; \
      JPEG 2000 image=jp2 jpx jpm; CR3 image=crx; QuickTime video=qt";
 
 /// Kinds of compound files ([MS-CFB]), by a name in their directory.
-const COMPOUND: &str = "Outlook message=__substg1.0_; Word document=WordDocument; Excel document=Workbook; \
+const COMPOUND_KINDS: &str = "Outlook message=__substg1.0_; Word document=WordDocument; Excel document=Workbook; \
      PowerPoint document=PowerPoint Document; Visio drawing=VisioDocument; Publisher document=Quill; \
      encrypted Office document=EncryptedPackage";
 
@@ -209,7 +209,7 @@ fn other_kind(head: &[u8]) -> Option<String> {
             let name: Vec<u8> = name.encode_utf16().flat_map(u16::to_le_bytes).collect();
             memchr::memmem::find(head, &name).is_some()
         };
-        let found = rows(COMPOUND).find(|(_, name)| has(name));
+        let found = rows(COMPOUND_KINDS).find(|(_, name)| has(name));
         return Some(found.map_or("OLE compound file", |(kind, _)| kind).to_owned());
     }
     if memchr::memmem::find(head, b"xl/workbook.bin").is_some() && head.starts_with(b"PK\x03\x04") {
@@ -218,7 +218,7 @@ fn other_kind(head: &[u8]) -> Option<String> {
     let size = usize::try_from(u32::from_be_bytes(*head.first_chunk()?)).unwrap_or(usize::MAX);
     let brands = head.get(8..size.min(head.len())).filter(|_| head[4..].starts_with(b"ftyp"))?;
     let of_brand = |brand: &[u8]| {
-        rows(BRANDS).find(|(_, known)| known.split(' ').any(|known| known.as_bytes() == brand.trim_ascii_end()))
+        rows(BOX_BRANDS).find(|(_, known)| known.split(' ').any(|known| known.as_bytes() == brand.trim_ascii_end()))
     };
     // The first brand is that of the file, but for the general one.
     let kinds = brands.chunks(4).filter_map(of_brand);
@@ -230,7 +230,7 @@ pub(super) fn kind_name(head: &[u8]) -> String {
     if let Some(kind) = other_kind(head) {
         return kind;
     }
-    let Some(kind) = infer::get(head) else { return UNNAMED.to_owned() };
+    let Some(kind) = infer::get(head) else { return UNNAMED_BINARY.to_owned() };
     // infer knows a document by its third or fourth part alone, and writers order them as they like.
     let part = |folder: &[u8]| memchr::memmem::find(head, folder).is_some();
     let extension = match kind.extension() {
@@ -240,7 +240,7 @@ pub(super) fn kind_name(head: &[u8]) -> String {
         "zip" if part(b"ppt/") => "pptx",
         other => other,
     };
-    let mut rows = KINDS.split("; ").filter_map(|row| row.split_once('='));
+    let mut rows = BINARY_KINDS.split("; ").filter_map(|row| row.split_once('='));
     if let Some((_, known)) = rows.find(|(endings, _)| endings.split(',').any(|ending| ending == extension)) {
         return known.to_owned();
     }
@@ -253,18 +253,18 @@ pub(super) fn kind_name(head: &[u8]) -> String {
         MatcherType::Font => "font",
         MatcherType::Image => "image",
         MatcherType::Video => "video",
-        MatcherType::Text | MatcherType::Custom => return UNNAMED.to_owned(),
+        MatcherType::Text | MatcherType::Custom => return UNNAMED_BINARY.to_owned(),
     };
     format!("{} {noun}", extension.to_ascii_uppercase())
 }
 
 /// Endings of documents: PDF, Word, Excel, `PowerPoint` and `OpenDocument`.
-const DOCUMENTS: &str = "pdf doc docm docx dotx odp ods odt otp ots ott ppt pptm pptx ppsx xls xlsm xlsx xltx";
+const DOCUMENT_ENDINGS: &str = "pdf doc docm docx dotx odp ods odt otp ots ott ppt pptm pptx ppsx xls xlsm xlsx xltx";
 
 /// Whether a file is called as documents are, whose text `read` shows and no search sees.
 pub fn is_document_name(path: &Path) -> bool {
     let ending = path.extension().and_then(OsStr::to_str).unwrap_or_default();
-    !ending.is_empty() && DOCUMENTS.split(' ').any(|known| known.eq_ignore_ascii_case(ending))
+    !ending.is_empty() && DOCUMENT_ENDINGS.split(' ').any(|known| known.eq_ignore_ascii_case(ending))
 }
 
 /// The media type of a file called `name`, for clients that choose a viewer or a highlighter; `None` for an ending that is not known.

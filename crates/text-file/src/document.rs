@@ -14,7 +14,7 @@ use crate::encoding::{Charset, decode_as, encode_piece, has_nul, is_utf16, witho
 use crate::{DecodeError, LineEnding, SpliceError, offsets};
 
 /// Bytes at the front of a file by which its encoding is recognised; a file with no more is looked at as a whole.
-pub const HEAD: usize = 2 << 20;
+pub const HEAD_BYTES: usize = 2 << 20;
 
 /// The bytes of a text file together with their decoded text.
 #[derive(Clone, Debug)]
@@ -53,7 +53,7 @@ impl Document {
     /// assert!(Document::decode(b"\x7fELF\0".to_vec(), None).is_err());
     /// ```
     pub fn decode(bytes: Vec<u8>, encoding: Option<&'static Encoding>) -> Result<Self, DecodeError> {
-        let whole = bytes.len() <= HEAD;
+        let whole = bytes.len() <= HEAD_BYTES;
         let document = Self::decode_part(bytes, encoding, whole)?;
         Ok(Self { is_given: encoding.is_some(), ..document })
     }
@@ -123,7 +123,7 @@ impl Document {
 
     /// The encoding that a text declares for itself.
     pub fn declared(text: &str) -> Option<Charset> {
-        declared(text.as_bytes(), text.len() <= HEAD)
+        declared(text.as_bytes(), text.len() <= HEAD_BYTES)
     }
 
     /// The text of a new file, in the encoding that it declares, else in UTF-8.
@@ -285,13 +285,13 @@ impl Layout {
 /// # Errors
 /// As [`Document::decode`].
 pub fn view<'b>(bytes: &'b [u8], encoding: Option<&'static Encoding>) -> Result<Cow<'b, str>, DecodeError> {
-    if let Some((text, bom_len)) = plain(bytes, encoding, bytes.len() <= HEAD) {
+    if let Some((text, bom_len)) = plain(bytes, encoding, bytes.len() <= HEAD_BYTES) {
         return Ok(Cow::Borrowed(&text[bom_len..]));
     }
     Document::decode(bytes.to_vec(), encoding).map(|document| Cow::Owned(document.text().to_owned()))
 }
 
-/// The encoding of a file larger than [`HEAD`], by its first [`HEAD`] bytes, as [`Document::decode`] has it. Whether NULs
+/// The encoding of a file larger than [`HEAD_BYTES`], by its first [`HEAD_BYTES`] bytes, as [`Document::decode`] has it. Whether NULs
 /// at its beginning or end are too many is not decided by so few of its bytes.
 ///
 /// # Errors
@@ -320,7 +320,7 @@ pub fn is_padded(bytes: &[u8]) -> bool {
 /// Whether decoding the bytes takes no more than a look at each: they are UTF-8, and text. Telling another encoding
 /// takes a hundred times as long.
 pub fn is_plain(bytes: &[u8]) -> bool {
-    plain(bytes, None, bytes.len() <= HEAD).is_some()
+    plain(bytes, None, bytes.len() <= HEAD_BYTES).is_some()
 }
 
 /// Whether the beginning of a file, or all of it, is valid UTF-8, and `read` takes it for that.

@@ -203,7 +203,7 @@ impl Charset {
         let Some(smaller) = self.smaller.filter(|_| !character.is_ascii()) else { return false };
         let mut buffer = [0; 4];
         let (bytes, ..) = self.encoding.encode(character.encode_utf8(&mut buffer));
-        smaller == ASCII || matches!(*bytes, [0x80..=0x9F])
+        smaller == ASCII_NAME || matches!(*bytes, [0x80..=0x9F])
     }
 
     pub(super) fn of_label(label: &str) -> Option<Self> {
@@ -212,7 +212,7 @@ impl Charset {
         let plain = ["-unix", "-dos", "-mac"].iter().find_map(|ending| label.strip_suffix(ending)).unwrap_or(&label);
         let encoding = EncodingLabel::parse(plain).ok()?.encoding;
         let smaller = match encoding {
-            _ if plain.contains("ascii") => Some(ASCII),
+            _ if plain.contains("ascii") => Some(ASCII_NAME),
             one if one == WINDOWS_1252 && !plain.contains("1252") && !plain.contains("ansi") => Some("ISO-8859-1"),
             one if one == WINDOWS_1254 && !plain.contains("1254") => Some("ISO-8859-9"),
             one if one == WINDOWS_874 && !plain.contains("874") => Some("ISO-8859-11"),
@@ -223,10 +223,10 @@ impl Charset {
     }
 }
 
-const ASCII: &str = "US-ASCII";
+const ASCII_NAME: &str = "US-ASCII";
 
 /// Names that are offered for one that is not known, and found in any spelling: `utf_16_le` is `utf-16le`.
-const NAMES: &str = "utf-8 utf-16le utf-16be utf-16 windows-1250 windows-1251 windows-1252 windows-1253 windows-1254 \
+const ENCODING_NAMES: &str = "utf-8 utf-16le utf-16be utf-16 windows-1250 windows-1251 windows-1252 windows-1253 windows-1254 \
      windows-1255 windows-1256 windows-1257 windows-1258 windows-874 latin1 latin2 iso-8859-1 iso-8859-2 \
      iso-8859-3 iso-8859-4 iso-8859-5 iso-8859-6 iso-8859-7 iso-8859-8 iso-8859-8-i iso-8859-9 iso-8859-10 \
      iso-8859-13 iso-8859-14 iso-8859-15 iso-8859-16 us-ascii shift_jis euc-jp iso-2022-jp gbk gb18030 gb2312 \
@@ -244,7 +244,7 @@ const OTHER_NAMES: &str = "cp932=shift_jis cp936=gbk cp949=euc-kr cp950=big5 cp6
      koreaniso8bit=euc-kr cyrillickoi8=koi8-r cyrilliciso8bit=iso-8859-5 utf8x=utf-8 u8=utf-8 muleutf8=utf-8";
 
 /// Ends of a label, without separators, that ask for a byte-order mark.
-const MARKED: [&str; 5] = ["withsignature", "withbom", "bom", "signature", "sig"];
+const MARK_ENDINGS: [&str; 5] = ["withsignature", "withbom", "bom", "signature", "sig"];
 
 /// No encoding has the label.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -275,11 +275,11 @@ impl EncodingLabel {
         if let Some(encoding) = known(label, &folded) {
             return Ok(Self { encoding, bom: is_utf16(encoding) });
         }
-        let unmarked = MARKED.iter().find_map(|end| folded.strip_suffix(end));
+        let unmarked = MARK_ENDINGS.iter().find_map(|end| folded.strip_suffix(end));
         match unmarked.and_then(|name| known(name, name)) {
             Some(encoding) if encoding == UTF_8 || is_utf16(encoding) => Ok(Self { encoding, bom: true }),
             _ => {
-                let nearest = nearest_names(label, NAMES.split_ascii_whitespace(), ONE_OF_FEW);
+                let nearest = nearest_names(label, ENCODING_NAMES.split_ascii_whitespace(), ONE_OF_FEW);
                 Err(LabelError { nearest: nearest.into_iter().take(3).collect() })
             }
         }
@@ -291,7 +291,7 @@ fn known(label: &str, letters: &str) -> Option<&'static Encoding> {
     let by_letters = || {
         let mut others = OTHER_NAMES.split(' ').filter_map(|pair| pair.split_once('='));
         let other = others.find_map(|(name, label)| (name == letters).then_some(label));
-        let name = other.or_else(|| NAMES.split_ascii_whitespace().find(|name| folded(name) == letters))?;
+        let name = other.or_else(|| ENCODING_NAMES.split_ascii_whitespace().find(|name| folded(name) == letters))?;
         Encoding::for_label(name.as_bytes())
     };
     // `ucs-2` and `unicode`, which the standard reads as UTF-16LE, are no more than that.
@@ -389,7 +389,7 @@ mod tests {
 
     #[test]
     fn every_listed_name_is_a_label() {
-        for name in NAMES.split_ascii_whitespace().chain(OTHER_NAMES.split(['=', ' ']).skip(1).step_by(2)) {
+        for name in ENCODING_NAMES.split_ascii_whitespace().chain(OTHER_NAMES.split(['=', ' ']).skip(1).step_by(2)) {
             assert!(Encoding::for_label(name.as_bytes()).is_some(), "{name}");
         }
     }

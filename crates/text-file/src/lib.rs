@@ -35,7 +35,7 @@ pub mod wildcard;
 
 pub use detect::{binary_kind, is_document_name, looks_like_utf16, media_type};
 pub use document::{
-    Document, HEAD, Layout, encoding_of_head, is_padded, is_plain, is_utf8, spliced, view, whole_lines,
+    Document, HEAD_BYTES, Layout, encoding_of_head, is_padded, is_plain, is_utf8, spliced, view, whole_lines,
 };
 pub use encoding::{Charset, EncodingLabel, LabelError, encode, first_unwritable};
 pub use lines::{Line, LineEnding, lines, with_lf};

@@ -264,7 +264,8 @@ mod tests {
         assert_eq!(result, Err(SpliceError::Unrepresentable { character: '日', encoding: "windows-1252" }));
     }
 
-    const ENCODINGS: [&Encoding; 8] = [UTF_8, UTF_16LE, UTF_16BE, SHIFT_JIS, GB18030, WINDOWS_1252, EUC_KR, BIG5];
+    const TESTED_ENCODINGS: [&Encoding; 8] =
+        [UTF_8, UTF_16LE, UTF_16BE, SHIFT_JIS, GB18030, WINDOWS_1252, EUC_KR, BIG5];
 
     /// A piece of a file: text of all sorts, or noise. No NUL, which would be binary.
     fn piece() -> impl Strategy<Value = Result<String, Vec<u8>>> {
@@ -289,7 +290,7 @@ mod tests {
         /// bytes of its outer parts around those of the new text; undone, it is the file it was.
         #[test]
         fn every_byte_outside_a_change_is_kept_and_undoing_it_restores_the_file(
-            encoding in prop::sample::select(&ENCODINGS),
+            encoding in prop::sample::select(&TESTED_ENCODINGS),
             before in proptest::collection::vec(piece(), 0..5),
             old in "[a-c é日한ｱ\n]{0,4}",
             after in proptest::collection::vec(piece(), 0..5),
@@ -320,7 +321,7 @@ mod tests {
 
         #[test]
         fn any_spans_of_any_bytes_give_the_wanted_text_or_an_error(
-            encoding in prop::sample::select(&ENCODINGS),
+            encoding in prop::sample::select(&TESTED_ENCODINGS),
             pieces in proptest::collection::vec(piece(), 0..8),
             cuts in proptest::collection::vec(any::<prop::sample::Index>(), 4),
             new in "[a-zé日\n\u{fffd}]{0,5}",

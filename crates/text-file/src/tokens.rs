@@ -30,7 +30,7 @@ enum Class {
 }
 
 /// Classes, and so the length of a row of [`STEPS`].
-const CLASSES: u32 = 16;
+const CLASS_COUNT: u32 = 16;
 
 static CLASS_OF: [Class; 256] = {
     let mut table = [Class::Tail; 256];
@@ -58,107 +58,114 @@ static CLASS_OF: [Class; 256] = {
     table
 };
 
-// What the bytes before are. Up to `OUTSIDE` within a word of ASCII letters and digits.
+// What the bytes before are. Up to `OUTSIDE_STATE` within a word of ASCII letters and digits.
 
 /// Lower-case letters, by how many: longer runs are data, not words.
-const LONGEST: u32 = 24;
-const LOWER: u32 = 0;
+const MAX_LOWER_RUN: u32 = 24;
+const LOWER_STATE: u32 = 0;
 /// Upper-case letters, an odd number and an even one; then digits.
-const UPPER: u32 = LOWER + LONGEST + 1;
-const DIGITS: u32 = UPPER + 2;
+const UPPER_STATE: u32 = LOWER_STATE + MAX_LOWER_RUN + 1;
+const DIGIT_STATE: u32 = UPPER_STATE + 2;
 /// The same, in a word that has changed between letters and digits once.
-const CHANGED: u32 = DIGITS + 2;
+const CHANGED_STATE: u32 = DIGIT_STATE + 2;
 /// In a word that has done so twice: an identifier, a hash, base64.
-const RANDOM: u32 = 2 * CHANGED;
-const OUTSIDE: u32 = RANDOM + 1;
-const ONE_SPACE: u32 = RANDOM + 2;
-const SPACES: u32 = RANDOM + 3;
-const TABS: u32 = RANDOM + 4;
-const LINE_BREAKS: u32 = RANDOM + 5;
-const SIGNS: u32 = RANDOM + 6;
-const REPEATED: u32 = RANDOM + 7;
-const STATES: u32 = RANDOM + 8;
+const RANDOM_STATE: u32 = 2 * CHANGED_STATE;
+const OUTSIDE_STATE: u32 = RANDOM_STATE + 1;
+const ONE_SPACE: u32 = RANDOM_STATE + 2;
+const SPACE_STATE: u32 = RANDOM_STATE + 3;
+const TAB_STATE: u32 = RANDOM_STATE + 4;
+const LINE_BREAKS: u32 = RANDOM_STATE + 5;
+const SIGN_STATE: u32 = RANDOM_STATE + 6;
+const REPEATED_STATE: u32 = RANDOM_STATE + 7;
+const STATE_COUNT: u32 = RANDOM_STATE + 8;
 
 /// Services of a token that are counted.
-const TOKEN: u32 = 64;
+const TOKEN_UNITS: u32 = 64;
 
 /// The state after a byte of `class`, and what the byte adds.
 const fn step(state: u32, class: Class) -> (u32, u32) {
-    if state == RANDOM && matches!(class, Class::Lower | Class::Upper | Class::Digit) {
-        return (RANDOM, TOKEN * 3 / 4);
+    if state == RANDOM_STATE && matches!(class, Class::Lower | Class::Upper | Class::Digit) {
+        return (RANDOM_STATE, TOKEN_UNITS * 3 / 4);
     }
-    let (changed, within) = if state < RANDOM { (state / CHANGED * CHANGED, state % CHANGED) } else { (0, state) };
-    let is_odd = within == UPPER || within == DIGITS;
+    let (changed, within) =
+        if state < RANDOM_STATE { (state / CHANGED_STATE * CHANGED_STATE, state % CHANGED_STATE) } else { (0, state) };
+    let is_odd = within == UPPER_STATE || within == DIGIT_STATE;
     // From letters to digits, or back.
-    let switched = if changed == 0 { CHANGED } else { RANDOM };
+    let switched = if changed == 0 { CHANGED_STATE } else { RANDOM_STATE };
     match class {
-        Class::Lower if within < UPPER => {
-            let count = if within == LONGEST { LONGEST } else { within + 1 };
+        Class::Lower if within < UPPER_STATE => {
+            let count = if within == MAX_LOWER_RUN { MAX_LOWER_RUN } else { within + 1 };
             let adds = match count {
-                LONGEST => TOKEN * 3 / 4,
-                _ if count % 4 == 0 => TOKEN,
+                MAX_LOWER_RUN => TOKEN_UNITS * 3 / 4,
+                _ if count % 4 == 0 => TOKEN_UNITS,
                 _ => 0,
             };
             (changed + count, adds)
         }
-        Class::Lower if within < DIGITS => (changed + LOWER + 1, if is_odd { TOKEN / 4 } else { TOKEN }),
-        Class::Upper if UPPER <= within && within < DIGITS => {
+        Class::Lower if within < DIGIT_STATE => {
+            (changed + LOWER_STATE + 1, if is_odd { TOKEN_UNITS / 4 } else { TOKEN_UNITS })
+        }
+        Class::Upper if UPPER_STATE <= within && within < DIGIT_STATE => {
             if is_odd {
-                (changed + UPPER + 1, TOKEN / 4)
+                (changed + UPPER_STATE + 1, TOKEN_UNITS / 4)
             } else {
-                (changed + UPPER, TOKEN)
+                (changed + UPPER_STATE, TOKEN_UNITS)
             }
         }
-        Class::Upper if within < UPPER => (changed + UPPER, TOKEN),
-        Class::Digit if DIGITS <= within && within < CHANGED => {
+        Class::Upper if within < UPPER_STATE => (changed + UPPER_STATE, TOKEN_UNITS),
+        Class::Digit if DIGIT_STATE <= within && within < CHANGED_STATE => {
             if is_odd {
-                (changed + DIGITS + 1, 0)
+                (changed + DIGIT_STATE + 1, 0)
             } else {
-                (changed + DIGITS, TOKEN)
+                (changed + DIGIT_STATE, TOKEN_UNITS)
             }
         }
-        Class::Lower | Class::Upper | Class::Digit if within < CHANGED && switched == RANDOM => (RANDOM, TOKEN),
-        Class::Lower if within < CHANGED => (switched + LOWER, TOKEN),
-        Class::Upper if within < CHANGED => (switched + UPPER, TOKEN),
-        Class::Digit if within < CHANGED => (switched + DIGITS, TOKEN),
-        Class::Lower => (LOWER, TOKEN),
-        Class::Upper => (UPPER, TOKEN),
+        Class::Lower | Class::Upper | Class::Digit if within < CHANGED_STATE && switched == RANDOM_STATE => {
+            (RANDOM_STATE, TOKEN_UNITS)
+        }
+        Class::Lower if within < CHANGED_STATE => (switched + LOWER_STATE, TOKEN_UNITS),
+        Class::Upper if within < CHANGED_STATE => (switched + UPPER_STATE, TOKEN_UNITS),
+        Class::Digit if within < CHANGED_STATE => (switched + DIGIT_STATE, TOKEN_UNITS),
+        Class::Lower => (LOWER_STATE, TOKEN_UNITS),
+        Class::Upper => (UPPER_STATE, TOKEN_UNITS),
         // A space is part of the word after it, but not of a number.
-        Class::Digit => (DIGITS, if state == ONE_SPACE { 2 * TOKEN } else { TOKEN }),
+        Class::Digit => (DIGIT_STATE, if state == ONE_SPACE { 2 * TOKEN_UNITS } else { TOKEN_UNITS }),
         Class::Space => match state {
-            ONE_SPACE => (SPACES, TOKEN + 1),
-            SPACES => (SPACES, 1),
+            ONE_SPACE => (SPACE_STATE, TOKEN_UNITS + 1),
+            SPACE_STATE => (SPACE_STATE, 1),
             _ => (ONE_SPACE, 0),
         },
-        Class::Tab => (TABS, if state == TABS { TOKEN / 8 } else { TOKEN }),
-        Class::LineBreak => (LINE_BREAKS, if state == LINE_BREAKS { TOKEN / 2 } else { TOKEN }),
-        Class::Sign => (SIGNS, if state == SIGNS || state == REPEATED { TOKEN * 3 / 4 } else { TOKEN }),
-        Class::Repeated => (REPEATED, if state == REPEATED { TOKEN / 16 } else { TOKEN / 2 }),
-        Class::Control => (OUTSIDE, TOKEN),
-        Class::Accented => (OUTSIDE, TOKEN * 3 / 2),
-        Class::Cyrillic => (OUTSIDE, TOKEN * 5 / 4),
-        Class::Ideograph => (OUTSIDE, TOKEN * 2),
-        Class::Script => (OUTSIDE, TOKEN * 9 / 4),
-        Class::Private => (OUTSIDE, TOKEN * 3),
-        Class::Astral => (OUTSIDE, TOKEN * 4),
-        Class::Tail => (OUTSIDE, 0),
+        Class::Tab => (TAB_STATE, if state == TAB_STATE { TOKEN_UNITS / 8 } else { TOKEN_UNITS }),
+        Class::LineBreak => (LINE_BREAKS, if state == LINE_BREAKS { TOKEN_UNITS / 2 } else { TOKEN_UNITS }),
+        Class::Sign => {
+            (SIGN_STATE, if state == SIGN_STATE || state == REPEATED_STATE { TOKEN_UNITS * 3 / 4 } else { TOKEN_UNITS })
+        }
+        Class::Repeated => (REPEATED_STATE, if state == REPEATED_STATE { TOKEN_UNITS / 16 } else { TOKEN_UNITS / 2 }),
+        Class::Control => (OUTSIDE_STATE, TOKEN_UNITS),
+        Class::Accented => (OUTSIDE_STATE, TOKEN_UNITS * 3 / 2),
+        Class::Cyrillic => (OUTSIDE_STATE, TOKEN_UNITS * 5 / 4),
+        Class::Ideograph => (OUTSIDE_STATE, TOKEN_UNITS * 2),
+        Class::Script => (OUTSIDE_STATE, TOKEN_UNITS * 9 / 4),
+        Class::Private => (OUTSIDE_STATE, TOKEN_UNITS * 3),
+        Class::Astral => (OUTSIDE_STATE, TOKEN_UNITS * 4),
+        Class::Tail => (OUTSIDE_STATE, 0),
     }
 }
 
 /// [`step`] for each state and class: the number of the next state's row, and above it what the byte adds.
-static STEPS: [u32; (STATES * CLASSES) as usize] = {
+static STEPS: [u32; (STATE_COUNT * CLASS_COUNT) as usize] = {
     use Class::{Accented, Astral, Control, Cyrillic, Digit, Ideograph, LineBreak, Tail};
     use Class::{Lower, Private, Repeated, Script, Sign, Space, Tab, Upper};
-    const ALL: [Class; CLASSES as usize] = [
+    const ALL_CLASSES: [Class; CLASS_COUNT as usize] = [
         Lower, Upper, Digit, Space, Tab, LineBreak, Sign, Repeated, Control, Accented, Cyrillic, Ideograph, Script,
         Private, Astral, Tail,
     ];
-    let mut table = [0; (STATES * CLASSES) as usize];
+    let mut table = [0; (STATE_COUNT * CLASS_COUNT) as usize];
     let mut at = 0;
-    while at < STATES * CLASSES {
-        let (next, adds) = step(at / CLASSES, ALL[(at % CLASSES) as usize]);
+    while at < STATE_COUNT * CLASS_COUNT {
+        let (next, adds) = step(at / CLASS_COUNT, ALL_CLASSES[(at % CLASS_COUNT) as usize]);
         // There are some thousand rows, so the lower half of the number has room for one.
-        table[at as usize] = (next * CLASSES) | adds << 16;
+        table[at as usize] = (next * CLASS_COUNT) | adds << 16;
         at += 1;
     }
     table
@@ -176,7 +183,7 @@ static STEPS: [u32; (STATES * CLASSES) as usize] = {
 /// assert!((5..12).contains(&estimated_tokens("fn main() {}\n")));
 /// ```
 pub fn estimated_tokens(text: &str) -> usize {
-    let (mut row, mut parts, mut before) = (OUTSIDE * CLASSES, 0, 0);
+    let (mut row, mut parts, mut before) = (OUTSIDE_STATE * CLASS_COUNT, 0, 0);
     for byte in text.bytes() {
         let class = match CLASS_OF[usize::from(byte)] {
             Class::Sign if byte == before => Class::Repeated,
@@ -187,7 +194,7 @@ pub fn estimated_tokens(text: &str) -> usize {
         parts += (step >> 16) as usize;
         row = step & 0xffff;
     }
-    parts.div_ceil(TOKEN as usize)
+    parts.div_ceil(TOKEN_UNITS as usize)
 }
 
 #[cfg(test)]
@@ -207,7 +214,7 @@ mod tests {
         (0..length).map(|_| next()).collect()
     }
 
-    const RUST: &str = r"    /// Reads the next frame, if one is complete.
+    const RUST_SAMPLE: &str = r"    /// Reads the next frame, if one is complete.
     pub fn next_frame(&mut self) -> Result<Option<Frame>, DecodeError> {
         while let Some(end) = memchr::memchr(b'\n', &self.buffer[self.start..]) {
             let line = &self.buffer[self.start..self.start + end];
@@ -219,7 +226,7 @@ mod tests {
         Ok(None)
     }
 ";
-    const PYTHON: &str = r#"def load_config(path: Path, *, defaults: dict[str, Any] | None = None) -> Config:
+    const PYTHON_SAMPLE: &str = r#"def load_config(path: Path, *, defaults: dict[str, Any] | None = None) -> Config:
     """Load the configuration, or the defaults where the file is missing."""
     if not path.exists():
         logger.warning("no configuration at %s, using defaults", path)
@@ -228,18 +235,18 @@ mod tests {
         data = tomllib.load(file)
     return Config(**{**(defaults or {}), **data.get("tool", {}).get("app", {})})
 "#;
-    const PROSE: &str = "The keeper of the lighthouse had counted ships for thirty years, and in all that time he had \
+    const PROSE_SAMPLE: &str = "The keeper of the lighthouse had counted ships for thirty years, and in all that time he had \
         never asked where they came from. Some carried grain, others timber; a few, he suspected, carried nothing \
         except people who wanted to be elsewhere. In the evening he wrote their names into a book.\n";
 
     /// Texts, each with what the public tokenizer that counts most tokens in it counts (gpt-tokenizer 4.0.0 and
     /// @anthropic-ai/tokenizer 0.0.4).
     fn samples() -> Vec<(usize, &'static str, String)> {
-        const BASE64: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+        const BASE64_SAMPLE: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
         vec![
-            (706, "rust", RUST.repeat(5)),
-            (580, "python", PYTHON.repeat(5)),
-            (315, "prose", PROSE.repeat(5)),
+            (706, "rust", RUST_SAMPLE.repeat(5)),
+            (580, "python", PYTHON_SAMPLE.repeat(5)),
+            (315, "prose", PROSE_SAMPLE.repeat(5)),
             (
                 601,
                 "json",
@@ -249,7 +256,7 @@ mod tests {
             (500, "japanese", "ファイルを読み込み、編集し、保存することができます。".repeat(20)),
             (540, "russian", "Искусственный интеллект выполняет творческие функции.\n".repeat(20)),
             (600, "log", "2026-11-22T10:07:41.318Z INFO server::dispatch id=48213 took=3.91ms\n".repeat(20)),
-            (1468, "base64", noise(BASE64, 2000)),
+            (1468, "base64", noise(BASE64_SAMPLE, 2000)),
             (1174, "hex", noise("0123456789abcdef", 2000)),
             (1083, "letters", noise("abcdefghijklmnopqrstuvwxyz", 2000)),
             (1338, "signs", noise("!\"#$%&'()*+,-./:;<=>?@[]^_`{|}~", 2000)),

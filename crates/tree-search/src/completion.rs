@@ -29,7 +29,7 @@ const STAT_TIME: Duration = Duration::from_millis(8);
 /// Files between two looks at the clock.
 const CHECK_EVERY: usize = 64;
 /// Candidates that are looked at beyond those that are returned, in the place of those that are gone.
-const SPARE: usize = 100;
+const SPARE_CANDIDATES: usize = 100;
 
 /// A typed path to complete, and its bounds.
 #[derive(Clone, Copy, Debug)]
@@ -66,7 +66,7 @@ impl PathIndex {
         let (names, is_complete) = tree_names(self, request, query.is_empty());
         let in_root = request.recent.iter().filter(|path| path.root().key() == request.root.root().key());
         let recent: HashMap<&WorkspacePath, usize> = in_root.enumerate().map(|(at, path)| (path, at)).collect();
-        let wanted = request.limit + SPARE;
+        let wanted = request.limit + SPARE_CANDIDATES;
         let rank = |query: &PathQuery| ranked(&names, query, &recent, wanted, request.stop);
         let found = if query.is_empty() {
             newest(&names, &recent, wanted)

@@ -15,7 +15,7 @@ use source_outline::{Definition, OutlineBuilder, may_have_definitions};
 use text_file::{DecodeError, Document};
 
 /// Bytes decoded at a time.
-const PIECE: usize = 256 << 10;
+const PIECE_BYTES: usize = 256 << 10;
 
 /// NULs at the beginning of a file, outside of holes, that are read to find what it begins with after them.
 const MAX_LEADING_NULS: u64 = 64 << 20;
@@ -40,7 +40,7 @@ pub fn encoding_of_file(
         at = file.next_data(at + piece.len() as u64);
         file.seek(SeekFrom::Start(at))?;
         piece.clear();
-        file.take(text_file::HEAD as u64).read_to_end(&mut piece)?;
+        file.take(text_file::HEAD_BYTES as u64).read_to_end(&mut piece)?;
     }
     Ok(text_file::encoding_of_head(&piece, encoding))
 }
@@ -60,26 +60,26 @@ pub(super) fn read_decoded(
     let size = file.stat().size;
     let mut bytes = Vec::new();
     // Not past the size at the start: a file that grows as fast as it is read has an end here.
-    file.take(size.min(text_file::HEAD as u64 + 1)).read_to_end(&mut bytes)?;
-    if bytes.len() <= text_file::HEAD {
+    file.take(size.min(text_file::HEAD_BYTES as u64 + 1)).read_to_end(&mut bytes)?;
+    if bytes.len() <= text_file::HEAD_BYTES {
         take(&text_file::view(&bytes, encoding).map_err(not_text)?);
         return Ok(());
     }
-    let encoding = encoding_of_file(file, &bytes[..text_file::HEAD], encoding)?.map_err(not_text)?;
+    let encoding = encoding_of_file(file, &bytes[..text_file::HEAD_BYTES], encoding)?.map_err(not_text)?;
     let mut decoder = encoding.new_decoder_with_bom_removal();
     file.seek(SeekFrom::Start(bytes.len() as u64))?;
     let mut reader = ProgressReader::new(file.take(size - bytes.len() as u64), size, stop, None);
     let mut text = String::new();
     loop {
-        for piece in bytes.chunks(PIECE) {
+        for piece in bytes.chunks(PIECE_BYTES) {
             text.clear();
-            text.reserve(decoder.max_utf8_buffer_length(piece.len()).unwrap_or(PIECE * 3));
+            text.reserve(decoder.max_utf8_buffer_length(piece.len()).unwrap_or(PIECE_BYTES * 3));
             // There is room for all of it, and what is invalid becomes U+FFFD: no result is of interest.
             let _ = decoder.decode_to_string(piece, &mut text, false);
             take(&text);
         }
         bytes.clear();
-        if reader.by_ref().take(PIECE as u64).read_to_end(&mut bytes)? == 0 {
+        if reader.by_ref().take(PIECE_BYTES as u64).read_to_end(&mut bytes)? == 0 {
             return Ok(());
         }
     }
@@ -282,7 +282,7 @@ impl<'c> FileContent<'c> {
     /// Whether a file with a NUL byte may still be text: UTF-16 without a mark, or one whose NULs are at its beginning, at
     /// its end, or farther back than `read` looks.
     pub(super) fn may_be_text(&self, file: &mut OpenFile) -> io::Result<bool> {
-        if self.whole && self.bytes.len() <= text_file::HEAD {
+        if self.whole && self.bytes.len() <= text_file::HEAD_BYTES {
             return Ok(text_file::looks_like_utf16(self.bytes) || text_file::is_padded(self.bytes));
         }
         Ok(self.encoding(file)?.is_some())
@@ -290,7 +290,7 @@ impl<'c> FileContent<'c> {
 
     /// The bytes by which `read` recognises the encoding, and whether they are all of the file.
     fn head(&self, file: &mut OpenFile) -> io::Result<(Cow<'c, [u8]>, bool)> {
-        let most = text_file::HEAD;
+        let most = text_file::HEAD_BYTES;
         if self.whole {
             return Ok((Cow::Borrowed(&self.bytes[..self.bytes.len().min(most)]), self.bytes.len() <= most));
         }

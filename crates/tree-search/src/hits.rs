@@ -123,7 +123,7 @@ impl FileHits {
     pub fn unusual(&self, workspace: &Workspace) -> Vec<String> {
         let Ok(mut file) = workspace.open_file(&self.real) else { return Vec::new() };
         let mut head = Vec::new();
-        let Ok(is_all) = file.read_to_limit(&mut head, text_file::HEAD as u64) else { return Vec::new() };
+        let Ok(is_all) = file.read_to_limit(&mut head, text_file::HEAD_BYTES as u64) else { return Vec::new() };
         // A line that is cut may end within a character.
         if !is_all {
             head.truncate(text_file::whole_lines(&head).len());

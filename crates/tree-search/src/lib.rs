@@ -49,7 +49,7 @@ pub use hits::{ContentHits, FileHits, HitLine, SeenContent, Skipped, SkippedPath
 pub use links::{LinksNotFollowed, MetLinks};
 pub use name_glob::{GlobError, GlobReach, NameGlob, escape_glob, join_globs, literal_prefix, split_globs};
 pub use newest::{Newest, NewestNames};
-pub(crate) use ngram_filter::{Candidates, FileSegments, FilterQuery, MayMatch, SEGMENT, SegmentSlice};
+pub(crate) use ngram_filter::{Candidates, FileSegments, FilterQuery, MayMatch, SEGMENT_BYTES, SegmentSlice};
 pub use path_index::{DirectoryNames, IndexMode, PathIndex, PathSource, SearchEntry, Visit, walk_ignored_entries};
 pub(crate) use path_index::{IndexedPath, KnownContent, PathList, PathSummary};
 pub use pattern::{BeyondAscii, Pattern, PatternError, PatternOptions, Reading};

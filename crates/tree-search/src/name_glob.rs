@@ -408,7 +408,7 @@ pub(super) fn check_bounds(glob: &str) -> Result<(), GlobError> {
 }
 
 /// Characters that mean something in a glob besides themselves.
-const SPECIAL: [char; 10] = ['*', '?', '[', ']', '{', '}', '\\', ',', '|', '!'];
+const SPECIAL_CHARS: [char; 10] = ['*', '?', '[', ']', '{', '}', '\\', ',', '|', '!'];
 
 /// The glob, and what else it may mean: brackets as brackets in a pattern (`app/[slug]/*.tsx`), and all of it as
 /// a name.
@@ -427,7 +427,7 @@ pub(super) fn interpretations(glob: &str) -> Vec<String> {
 /// The glob that matches just this text.
 pub fn escape_glob(text: &str) -> String {
     text.chars().fold(String::with_capacity(text.len() + 8), |mut out, letter| {
-        if SPECIAL.contains(&letter) {
+        if SPECIAL_CHARS.contains(&letter) {
             out.push('\\');
         }
         out.push(letter);
@@ -452,7 +452,7 @@ fn with_brackets(glob: &str) -> String {
 }
 
 /// Control characters that replace others, in order: not those that are white space, which is trimmed.
-const CODES: [(u8, u8); 2] = [(0x01, 0x08), (0x0e, 0x1f)];
+const CONTROL_RANGES: [(u8, u8); 2] = [(0x01, 0x08), (0x0e, 0x1f)];
 
 /// How the characters of one pattern, or of several, are written.
 #[derive(Clone, Debug)]
@@ -512,7 +512,7 @@ impl GlobEncoding {
 
 /// The control character with this number.
 fn code(number: usize) -> Option<char> {
-    CODES.into_iter().flat_map(|(first, last)| first..=last).nth(number).map(char::from)
+    CONTROL_RANGES.into_iter().flat_map(|(first, last)| first..=last).nth(number).map(char::from)
 }
 
 /// The lower case where it is one character.

@@ -78,8 +78,8 @@ impl<K: Ord, V> Newest<K, V> {
 
 /// Names that one thread asks for in a row, and such batches that wait at most: beyond that whoever finds the names
 /// asks, too.
-const BATCH: usize = 256;
-const WAITING: usize = 8;
+const BATCH_NAMES: usize = 256;
+const MAX_WAITING_BATCHES: usize = 8;
 
 /// A path, and whether it is that of a directory.
 type KeptPaths = Newest<WorkspacePath, bool>;
@@ -128,7 +128,7 @@ impl NewestNames {
             }
             name if self.limit > 0 => {
                 self.batch.push((name.into_entry(), is_directory));
-                if self.batch.len() >= BATCH {
+                if self.batch.len() >= BATCH_NAMES {
                     self.hand_out();
                 }
             }
@@ -155,7 +155,7 @@ impl NewestNames {
 
     /// Gives the batch to another thread, or asks for it here where they all have enough.
     fn hand_out(&mut self) {
-        let batch = std::mem::replace(&mut self.batch, Vec::with_capacity(BATCH));
+        let batch = std::mem::replace(&mut self.batch, Vec::with_capacity(BATCH_NAMES));
         let (limit, threads) = (self.limit, self.threads);
         let others = self.others.get_or_insert_with(|| Others::start(limit, threads));
         let refused = match others.batches.try_send(batch) {
@@ -171,7 +171,7 @@ impl NewestNames {
 impl Others {
     /// As many as the system makes; they end with the batches.
     fn start(limit: usize, threads: usize) -> Self {
-        let (batches, waiting) = bounded::<Batch>(WAITING);
+        let (batches, waiting) = bounded::<Batch>(MAX_WAITING_BATCHES);
         let start = |_| {
             let waiting = waiting.clone();
             let ask = move || {

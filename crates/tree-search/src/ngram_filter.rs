@@ -28,20 +28,20 @@ mod gram;
 
 use std::{collections::HashMap, ops::Range, sync::Arc};
 
-use gram::OVERLAP;
+use gram::OVERLAP_BYTES;
 
 pub(crate) use filter_query::FilterQuery;
-pub(crate) use gram::COLUMNS;
+pub(crate) use gram::COLUMN_COUNT;
 
 /// Another number for another meaning of columns and segments: filters that were kept with it are not used.
 pub(crate) const FILTER_VERSION: u32 = 6;
 
 /// Bytes of content that one segment covers.
-pub(crate) const SEGMENT: usize = 32 << 10;
+pub(crate) const SEGMENT_BYTES: usize = 32 << 10;
 /// Segments of a block: the bits of one word.
-pub(crate) const SEGMENTS: usize = 64;
+pub(crate) const BLOCK_SEGMENTS: usize = 64;
 /// Bytes of a block.
-const BLOCK: usize = COLUMNS * size_of::<u64>();
+const BLOCK_BYTES: usize = COLUMN_COUNT * size_of::<u64>();
 
 /// 64 segments: for each column, which segments hold a gram of it.
 #[derive(Clone, Debug)]
@@ -139,7 +139,7 @@ struct SliceGrams {
     /// Where it ends in the file; it begins where the one before ends.
     pub(super) end: u32,
     /// Which columns its grams have: a bit for each.
-    pub(super) columns: Box<[u64; COLUMNS / 64]>,
+    pub(super) columns: Box<[u64; COLUMN_COUNT / 64]>,
 }
 
 impl ContentGrams {
@@ -151,8 +151,8 @@ impl ContentGrams {
             let (end, cut) = slice_end(content, at);
             within_line |= cut;
             // Two KiB that stay in the nearest cache; a slice repeats its grams often.
-            let mut columns = Box::new([0_u64; COLUMNS / 64]);
-            gram::each(&content[at..(end + OVERLAP).min(content.len())], |column| {
+            let mut columns = Box::new([0_u64; COLUMN_COUNT / 64]);
+            gram::each(&content[at..(end + OVERLAP_BYTES).min(content.len())], |column| {
                 let column = usize::from(column);
                 columns[column / 64] |= 1 << (column % 64);
             });
@@ -168,17 +168,17 @@ impl ContentGrams {
 /// Where the slice that begins at `at` ends: at the last line break within reach, else in the middle
 /// of a line; whether it is the latter.
 fn slice_end(content: &[u8], at: usize) -> (usize, bool) {
-    if content.len() - at <= SEGMENT {
+    if content.len() - at <= SEGMENT_BYTES {
         return (content.len(), false);
     }
-    match memchr::memrchr(b'\n', &content[at..at + SEGMENT]) {
+    match memchr::memrchr(b'\n', &content[at..at + SEGMENT_BYTES]) {
         Some(line_break) => (at + line_break + 1, false),
-        None => (at + SEGMENT, true),
+        None => (at + SEGMENT_BYTES, true),
     }
 }
 
 /// Blocks in which the columns of a query are counted before it is asked of all.
-const SAMPLE: usize = 8;
+const SAMPLE_BLOCKS: usize = 8;
 /// Share of the segments that have a column, in percent, from which it is not worth asking.
 const ALWAYS_PERCENT: usize = 97;
 
@@ -206,7 +206,7 @@ pub(crate) struct NgramFilter {
 impl NgramFilter {
     /// An empty filter that may take `bytes` bytes of memory.
     pub(crate) fn new(bytes: usize) -> Self {
-        Self { blocks: Arc::default(), segments: Vec::new(), free: Vec::new(), open: None, limit: bytes / BLOCK }
+        Self { blocks: Arc::default(), segments: Vec::new(), free: Vec::new(), open: None, limit: bytes / BLOCK_BYTES }
     }
 
     /// Takes in a file. `None` when there is no room.
@@ -235,13 +235,15 @@ impl NgramFilter {
 
     /// Takes nothing in from now on that needs more than so many bytes; what is in it stays.
     pub(crate) fn limit_to(&mut self, bytes: usize) {
-        self.limit = bytes / BLOCK;
+        self.limit = bytes / BLOCK_BYTES;
     }
 
     /// Memory held, in bytes.
     pub(crate) fn memory(&self) -> usize {
         let blocks = self.blocks.iter().flatten().count();
-        blocks * BLOCK + self.segments.capacity() * size_of::<SegmentUse>() + self.free.capacity() * size_of::<u32>()
+        blocks * BLOCK_BYTES
+            + self.segments.capacity() * size_of::<SegmentUse>()
+            + self.free.capacity() * size_of::<u32>()
     }
 
     /// Share of what is held that is about files which are gone, in percent.
@@ -252,17 +254,17 @@ impl NgramFilter {
 
     /// The files taken in so far that `query` leaves.
     pub(crate) fn candidates(&self, query: FilterQuery) -> Candidates {
-        let sample: Vec<_> = self.blocks.iter().flatten().step_by(self.blocks.len() / SAMPLE + 1).collect();
+        let sample: Vec<_> = self.blocks.iter().flatten().step_by(self.blocks.len() / SAMPLE_BLOCKS + 1).collect();
         let in_sample =
             |column| sample.iter().map(|block| block.columns[usize::from(column)].count_ones() as usize).sum();
-        let grams = query.grams.planned(sample.len() * SEGMENTS * ALWAYS_PERCENT / 100, in_sample);
+        let grams = query.grams.planned(sample.len() * BLOCK_SEGMENTS * ALWAYS_PERCENT / 100, in_sample);
         let blocks = if grams.is_all() { Arc::default() } else { Arc::clone(&self.blocks) };
         Candidates::new(Columns::Memory(blocks), FilterQuery { grams, ..query })
     }
 
     fn segment_for(&mut self, bytes: u32) -> Option<u32> {
         if let Some(open) = self.open
-            && self.segments[open as usize].bytes.saturating_add(bytes) as usize <= SEGMENT
+            && self.segments[open as usize].bytes.saturating_add(bytes) as usize <= SEGMENT_BYTES
         {
             return Some(open);
         }
@@ -288,15 +290,15 @@ impl NgramFilter {
         if index >= self.limit {
             return None;
         }
-        let block = Some(Arc::new(SegmentBlock { columns: vec![0; COLUMNS].into_boxed_slice(), used: 1 }));
+        let block = Some(Arc::new(SegmentBlock { columns: vec![0; COLUMN_COUNT].into_boxed_slice(), used: 1 }));
         if let Some(at) = vacant {
             Arc::make_mut(&mut self.blocks)[at] = block;
         } else {
             Arc::make_mut(&mut self.blocks).push(block);
-            self.segments.resize(self.blocks.len() * SEGMENTS, SegmentUse::default());
+            self.segments.resize(self.blocks.len() * BLOCK_SEGMENTS, SegmentUse::default());
         }
-        let first = u32::try_from(index * SEGMENTS).ok()?;
-        let end = u32::try_from((index + 1) * SEGMENTS).ok()?;
+        let first = u32::try_from(index * BLOCK_SEGMENTS).ok()?;
+        let end = u32::try_from((index + 1) * BLOCK_SEGMENTS).ok()?;
         // Popped in ascending order, so that neighbours in the tree are neighbours here.
         self.free.extend((first + 1..end).rev());
         Some(first)
@@ -304,10 +306,10 @@ impl NgramFilter {
 
     /// The block of a segment, to be changed.
     fn block(&mut self, segment: u32) -> Option<&mut SegmentBlock> {
-        Arc::make_mut(&mut self.blocks)[segment as usize / SEGMENTS].as_mut().map(Arc::make_mut)
+        Arc::make_mut(&mut self.blocks)[segment as usize / BLOCK_SEGMENTS].as_mut().map(Arc::make_mut)
     }
 
-    fn mark(&mut self, segment: u32, bytes: u32, grams: &[u64; COLUMNS / 64]) {
+    fn mark(&mut self, segment: u32, bytes: u32, grams: &[u64; COLUMN_COUNT / 64]) {
         let state = &mut self.segments[segment as usize];
         state.files += 1;
         state.bytes = state.bytes.saturating_add(bytes);
@@ -342,9 +344,9 @@ impl NgramFilter {
             if block.used > 0 {
                 self.free.push(segment);
             } else {
-                let index = segment as usize / SEGMENTS;
+                let index = segment as usize / BLOCK_SEGMENTS;
                 Arc::make_mut(&mut self.blocks)[index] = None;
-                self.free.retain(|free| *free as usize / SEGMENTS != index);
+                self.free.retain(|free| *free as usize / BLOCK_SEGMENTS != index);
             }
         }
     }
@@ -451,11 +453,11 @@ impl Candidates {
 
 /// The block of a segment, and its bit in the words of that.
 fn place_of(segment: u32) -> (usize, u64) {
-    (segment as usize / SEGMENTS, 1 << (segment as usize % SEGMENTS))
+    (segment as usize / BLOCK_SEGMENTS, 1 << (segment as usize % BLOCK_SEGMENTS))
 }
 
 /// Columns that are copied out of the blocks at once: those that share a cache line.
-const TILE: usize = 8;
+const TILE_COLUMNS: usize = 8;
 
 impl NgramFilter {
     /// How many blocks it has: the words of a column.
@@ -468,7 +470,7 @@ impl NgramFilter {
     fn kept_of_block(&self) -> usize {
         let is_used = |segment: &SegmentUse| segment.files > 0;
         let used = self.segments.iter().rposition(is_used).map_or(1, |last| last + 1);
-        if self.blocks.len() == 1 { used.next_power_of_two() } else { SEGMENTS }
+        if self.blocks.len() == 1 { used.next_power_of_two() } else { BLOCK_SEGMENTS }
     }
 
     /// The bytes that were put into each segment that is kept, those of files that are gone included.
@@ -483,20 +485,20 @@ impl NgramFilter {
     /// That of `write`.
     pub(crate) fn each_column<E>(&self, mut write: impl FnMut(u16, &[u64]) -> Result<(), E>) -> Result<(), E> {
         let (count, width) = (self.blocks.len(), self.kept_of_block());
-        let columns = COLUMNS * width / SEGMENTS;
+        let columns = COLUMN_COUNT * width / BLOCK_SEGMENTS;
         // The bits beyond those that are kept say nothing.
         let bits = |block: &SegmentBlock, column: usize| {
             let several = block.columns[column..].iter().step_by(columns).enumerate();
-            several.fold(0, |word, (at, bits)| word | (bits & u64::MAX >> (SEGMENTS - width)) << (at * width))
+            several.fold(0, |word, (at, bits)| word | (bits & u64::MAX >> (BLOCK_SEGMENTS - width)) << (at * width))
         };
-        let mut tile = vec![0_u64; TILE * count];
-        for first in (0..columns).step_by(TILE) {
+        let mut tile = vec![0_u64; TILE_COLUMNS * count];
+        for first in (0..columns).step_by(TILE_COLUMNS) {
             for (at, block) in self.blocks.iter().enumerate() {
-                for column in 0..TILE {
+                for column in 0..TILE_COLUMNS {
                     tile[column * count + at] = block.as_ref().map_or(0, |block| bits(block, first + column));
                 }
             }
-            for column in 0..TILE {
+            for column in 0..TILE_COLUMNS {
                 write(u16::try_from(first + column).unwrap_or_default(), &tile[column * count..][..count])?;
             }
         }
@@ -512,13 +514,13 @@ impl NgramFilter {
         mut read: impl FnMut(u16) -> Option<Box<[u64]>>,
         files: impl Iterator<Item = &'s FileSegments>,
     ) -> Option<Self> {
-        let count = bytes.len().div_ceil(SEGMENTS);
+        let count = bytes.len().div_ceil(BLOCK_SEGMENTS);
         // Also where a hostile file names more than there are: nothing is taken for it.
-        if count > memory / BLOCK {
+        if count > memory / BLOCK_BYTES {
             return None;
         }
         let mut filter = Self::new(memory);
-        filter.segments = vec![SegmentUse::default(); count * SEGMENTS];
+        filter.segments = vec![SegmentUse::default(); count * BLOCK_SEGMENTS];
         for segments in files {
             count_file(&mut filter.segments, segments)?;
         }
@@ -526,14 +528,14 @@ impl NgramFilter {
             segment.dead = bytes.saturating_sub(segment.bytes);
             segment.bytes += segment.dead;
         }
-        let mut blocks: Vec<Box<[u64]>> = (0..count).map(|_| vec![0; COLUMNS].into_boxed_slice()).collect();
-        for column in 0..COLUMNS {
+        let mut blocks: Vec<Box<[u64]>> = (0..count).map(|_| vec![0; COLUMN_COUNT].into_boxed_slice()).collect();
+        for column in 0..COLUMN_COUNT {
             let words = read(u16::try_from(column).ok()?).filter(|words| words.len() == count)?;
             for (block, word) in blocks.iter_mut().zip(words) {
                 block[column] = word;
             }
         }
-        let kept = blocks.into_iter().zip(filter.segments.chunks(SEGMENTS)).map(|(columns, segments)| {
+        let kept = blocks.into_iter().zip(filter.segments.chunks(BLOCK_SEGMENTS)).map(|(columns, segments)| {
             let used = segments.iter().filter(|segment| segment.files > 0).count();
             (used > 0).then(|| Arc::new(SegmentBlock { columns, used }))
         });
@@ -541,7 +543,7 @@ impl NgramFilter {
         // Popped in ascending order, so that neighbours in the tree are neighbours here.
         let free = (0..filter.segments.len())
             .rev()
-            .filter(|at| kept[at / SEGMENTS].is_some() && filter.segments[*at].files == 0);
+            .filter(|at| kept[at / BLOCK_SEGMENTS].is_some() && filter.segments[*at].files == 0);
         filter.free = free.filter_map(|at| u32::try_from(at).ok()).collect();
         filter.blocks = Arc::new(kept);
         Some(filter)
@@ -593,7 +595,7 @@ mod tests {
     }
 
     fn memory() -> NgramFilter {
-        NgramFilter::new(64 * BLOCK)
+        NgramFilter::new(64 * BLOCK_BYTES)
     }
 
     #[test]
@@ -613,13 +615,13 @@ mod tests {
     #[test]
     fn match_across_segments_is_admitted() {
         let mut filter = memory();
-        let mut line = vec![b'-'; SEGMENT - 3];
+        let mut line = vec![b'-'; SEGMENT_BYTES - 3];
         line.extend_from_slice("needle\u{17F}".as_bytes());
-        line.extend(vec![b'-'; SEGMENT]);
+        line.extend(vec![b'-'; SEGMENT_BYTES]);
         let one_line = filter.insert(&line).unwrap();
         assert!(matches!(one_line, FileSegments::Many { within_line: true, .. }));
         assert_eq!(filter.candidates(query("needles", false)).may_match(&one_line), MayMatch::Anywhere);
-        let lines = filter.insert(&[vec![b'-'; SEGMENT - 7], b"first\nsecond".to_vec()].concat()).unwrap();
+        let lines = filter.insert(&[vec![b'-'; SEGMENT_BYTES - 7], b"first\nsecond".to_vec()].concat()).unwrap();
         assert!(matches!(lines, FileSegments::Many { within_line: false, .. }));
         assert_eq!(filter.candidates(query("first.second", true)).may_match(&lines), MayMatch::Anywhere);
     }
@@ -627,7 +629,7 @@ mod tests {
     #[test]
     fn large_file_is_narrowed_to_lines_that_may_match() {
         let mut filter = memory();
-        let mut content = b"plain words here\n".repeat(10 * SEGMENT / 17);
+        let mut content = b"plain words here\n".repeat(10 * SEGMENT_BYTES / 17);
         let middle = content.len() / 34 * 17;
         content.splice(middle..middle, *b"a needle, and more\n");
         let placed = filter.insert(&content).unwrap();
@@ -635,7 +637,7 @@ mod tests {
         let MayMatch::Within(slices) = &admitted else { panic!("{admitted:?}") };
         let [slice] = slices.as_slice() else { panic!("{slices:?}") };
         let bytes = &content[slice.start as usize..slice.end as usize];
-        assert!(bytes.len() <= SEGMENT && bytes.ends_with(b"\n") && content[slice.start as usize - 1] == b'\n');
+        assert!(bytes.len() <= SEGMENT_BYTES && bytes.ends_with(b"\n") && content[slice.start as usize - 1] == b'\n');
         assert!(memchr::memmem::find(bytes, b"a needle").is_some());
         assert_eq!(filter.candidates(query("noodle", false)).may_match(&placed), MayMatch::Nowhere);
         assert_eq!(filter.candidates(query("plain", false)).may_match(&placed), MayMatch::Anywhere);
@@ -645,8 +647,8 @@ mod tests {
     fn large_file_has_consecutive_segments_but_for_the_last() {
         let mut filter = memory();
         let line = b"plain words here\n";
-        filter.insert(&line.repeat(SEGMENT / 2 / 17)).unwrap();
-        let large = filter.insert(&line.repeat(4 * SEGMENT / 17)).unwrap();
+        filter.insert(&line.repeat(SEGMENT_BYTES / 2 / 17)).unwrap();
+        let large = filter.insert(&line.repeat(4 * SEGMENT_BYTES / 17)).unwrap();
         let (segments, last) = large.consecutive().unwrap();
         assert_eq!((segments.clone(), last), (1..5, 0), "what is left of it fits beside the small file");
         let mut candidates = filter.candidates(query("noodle", false));
@@ -655,7 +657,7 @@ mod tests {
         assert!(!candidates.none_may_match(segments.clone(), last));
         let mut candidates = filter.candidates(query("noodle", true));
         assert!(!candidates.none_may_match(segments, last), "no segment holds a match across segments");
-        assert_eq!(filter.insert(&vec![b'-'; 4 * SEGMENT]).unwrap().consecutive(), None, "no whole lines");
+        assert_eq!(filter.insert(&vec![b'-'; 4 * SEGMENT_BYTES]).unwrap().consecutive(), None, "no whole lines");
     }
 
     #[test]
@@ -669,7 +671,7 @@ mod tests {
         }
         assert!(filter.memory() < full / 4 && filter.blocks.iter().all(Option::is_none));
         assert!(filter.insert(&file).is_some());
-        let mut tiny = NgramFilter::new(BLOCK);
+        let mut tiny = NgramFilter::new(BLOCK_BYTES);
         let fitted = (0..100).filter(|_| tiny.insert(&file).is_some()).count();
         assert_eq!(fitted, 64);
     }
@@ -680,12 +682,12 @@ mod tests {
         let file = b"some words of content\n".repeat(1000);
         let placed: Vec<_> = (0..70).map(|_| filter.insert(&file).unwrap()).collect();
         let held = filter.memory();
-        filter.limit_to(BLOCK);
+        filter.limit_to(BLOCK_BYTES);
         let fitted = (0..200).filter(|_| filter.insert(&file).is_some()).count();
         assert!(fitted < 128 && filter.memory() <= held, "only what the blocks have room for");
         let mut candidates = filter.candidates(query("words", false));
         assert!(placed.iter().all(|segments| candidates.may_match(segments) != MayMatch::Nowhere));
-        filter.limit_to(64 * BLOCK);
+        filter.limit_to(64 * BLOCK_BYTES);
         assert!(filter.insert(&file).is_some());
     }
 
@@ -706,9 +708,9 @@ mod tests {
         std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(48)
     }
 
-    const PIECES: &[&str] =
+    const TEST_PIECES: &[&str] =
         &["kiss", "SKI", "ab", "needle", "\u{17F}", "\u{212A}", "é", "É", "ß", "ı", "\n", " ", "_", "xyz", "0"];
-    const PATTERNS: &[&str] = &[
+    const TEST_PATTERNS: &[&str] = &[
         "kiss",
         "ski",
         "ab",
@@ -743,11 +745,11 @@ mod tests {
         #[test]
         fn every_file_with_a_match_is_a_candidate(
             contents in prop::collection::vec(
-                (prop::collection::vec((0..PIECES.len() + 4, any::<u8>()), 0..20), prop_oneof![9 => Just(0), 1 => Just(SEGMENT)]), 1..8),
-            picks in prop::collection::vec(0..PATTERNS.len(), 1..6),
+                (prop::collection::vec((0..TEST_PIECES.len() + 4, any::<u8>()), 0..20), prop_oneof![9 => Just(0), 1 => Just(SEGMENT_BYTES)]), 1..8),
+            picks in prop::collection::vec(0..TEST_PATTERNS.len(), 1..6),
             multiline in any::<bool>(),
         ) {
-            let picks: Vec<_> = picks.into_iter().map(|pick| PATTERNS[pick]).collect();
+            let picks: Vec<_> = picks.into_iter().map(|pick| TEST_PATTERNS[pick]).collect();
             // Alternatives are for the pattern as a whole; line breaks only where lines are joined.
             let pattern = picks.concat();
             prop_assume!(multiline || !pattern.contains("\\n"));
@@ -756,7 +758,7 @@ mod tests {
             let files: Vec<Vec<u8>> = contents.iter().map(|(pieces, padding)| {
                 let mut file = vec![b'.'; padding.saturating_sub(20)];
                 for (piece, byte) in pieces {
-                    match PIECES.get(*piece) {
+                    match TEST_PIECES.get(*piece) {
                         Some(text) => file.extend_from_slice(text.as_bytes()),
                         None => file.push(*byte),
                     }

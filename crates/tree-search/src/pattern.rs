@@ -28,7 +28,7 @@ struct PatternLimits {
 }
 
 /// Real patterns are a hundredth of that; `compiled` is the default of the regex crate.
-const LIMITS: PatternLimits = PatternLimits { regex: 8 << 10, compiled: 10 << 20, repeated: 3000 };
+const PATTERN_LIMITS: PatternLimits = PatternLimits { regex: 8 << 10, compiled: 10 << 20, repeated: 3000 };
 
 /// How a pattern is to be read.
 #[derive(Clone, Copy, Debug, Default)]
@@ -76,7 +76,7 @@ impl Pattern {
     /// # Errors
     /// When it is too long, not a regular expression, too big when compiled, or cannot match.
     pub fn compile(text: &str, options: PatternOptions) -> Result<Self, PatternError> {
-        Self::compile_within(text, options, LIMITS)
+        Self::compile_within(text, options, PATTERN_LIMITS)
     }
 
     fn compile_within(text: &str, options: PatternOptions, limits: PatternLimits) -> Result<Self, PatternError> {
@@ -238,17 +238,17 @@ fn basic_regex(pattern: &str) -> Option<String> {
 /// The pattern without the backslashes that a basic regular expression needs before operators, and these operators; with
 /// one before such signs that have none, where these `are_text`.
 fn without_basic_escapes(pattern: &str, are_text: bool) -> (String, Vec<char>) {
-    const OPERATORS: &str = "|(){}+?";
+    const REGEX_OPERATORS: &str = "|(){}+?";
     let (mut text, mut signs, mut letters) = (String::new(), Vec::new(), pattern.chars());
     while let Some(letter) = letters.next() {
         match (letter, if letter == '\\' { letters.next() } else { None }) {
-            ('\\', Some(sign)) if OPERATORS.contains(sign) => {
+            ('\\', Some(sign)) if REGEX_OPERATORS.contains(sign) => {
                 text.push(sign);
                 if !signs.contains(&sign) {
                     signs.push(sign);
                 }
             }
-            (sign, None) if are_text && OPERATORS.contains(sign) => text.extend(['\\', sign]),
+            (sign, None) if are_text && REGEX_OPERATORS.contains(sign) => text.extend(['\\', sign]),
             (letter, next) => text.extend([letter].into_iter().chain(next)),
         }
     }
@@ -619,7 +619,7 @@ mod tests {
     #[test]
     fn pattern_limits_are_configurable() {
         let compile = |text: &str, limits| Pattern::compile_within(text, PatternOptions::default(), limits);
-        let default = LIMITS;
+        let default = PATTERN_LIMITS;
         assert!(compile("(.{1,100}){1,60}x", PatternLimits { repeated: 6000, ..default }).is_ok());
         assert_eq!(
             compile("\\w\\w", PatternLimits { compiled: 1000, ..default }).unwrap_err(),

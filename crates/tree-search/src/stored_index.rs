@@ -29,8 +29,10 @@ use std::{ffi::OsStr, io};
 use change_set::{NewPrivateFile, PrivateFile, StateDir, StateFile, StoredMoment};
 use confined_fs::{RootIdentity, TreeListing, WorkspacePath, split_path};
 
-use crate::ngram_filter::{FileSegments, NgramFilter, SEGMENTS};
-use crate::stored_index::format::{CHECKSUM, HEADER, Header, LISTING, SEGMENT_LIST, TABLES, TRAILER};
+use crate::ngram_filter::{BLOCK_SEGMENTS, FileSegments, NgramFilter};
+use crate::stored_index::format::{
+    CHECKSUM_BYTES, HEADER_BYTES, Header, LISTING_PART, SEGMENT_LIST, TABLES_PART, TRAILER_BYTES,
+};
 use crate::stored_index::tables::{EncodedTables, StoredDirectory, Tables, decode_listing};
 use crate::{Candidates, FilterQuery};
 
@@ -70,7 +72,7 @@ impl StoredIndex {
     }
 
     fn read_listing(&self) -> Option<TreeListing> {
-        let bytes = read_part(&self.file, &self.header, LISTING)?;
+        let bytes = read_part(&self.file, &self.header, LISTING_PART)?;
         decode_listing(&bytes, self.header.identity.device, self.header.written_seconds())
     }
 
@@ -108,14 +110,14 @@ impl StoredIndex {
         }
         let (columns, width) = (self.header.columns(), self.header.width());
         let stored = usize::from(column) % columns;
-        let mut bytes = vec![0; self.header.blocks as usize * size_of::<u64>() + CHECKSUM];
+        let mut bytes = vec![0; self.header.blocks as usize * size_of::<u64>() + CHECKSUM_BYTES];
         self.file.read_at(&mut bytes, self.header.column_at(stored)).ok()?;
-        let (words, checksum) = bytes.split_last_chunk::<CHECKSUM>()?;
+        let (words, checksum) = bytes.split_last_chunk::<CHECKSUM_BYTES>()?;
         if Header::checksum(self.header.id, stored as u64, words) != u32::from_le_bytes(*checksum) {
             return None;
         }
         let bits = |word: &[u8; 8]| u64::from_le_bytes(*word) >> (usize::from(column) / columns * width);
-        Some(words.as_chunks().0.iter().map(|word| bits(word) & u64::MAX >> (SEGMENTS - width)).collect())
+        Some(words.as_chunks().0.iter().map(|word| bits(word) & u64::MAX >> (BLOCK_SEGMENTS - width)).collect())
     }
 }
 
@@ -131,15 +133,15 @@ fn read_part(file: &PrivateFile, header: &Header, part: u64) -> Option<Vec<u8>> 
 /// The header of a file that is as long as it says.
 fn read_header(file: &PrivateFile) -> Result<Header, Unusable> {
     let damaged = |_| Unusable::Damaged;
-    let mut bytes = [0; HEADER];
+    let mut bytes = [0; HEADER_BYTES];
     file.read_at(&mut bytes, 0).map_err(damaged)?;
     let header = Header::decode(&bytes)?;
     // Before any length in it is believed: no more memory is taken than the file has bytes.
     if header.length() != file.size() {
         return Err(Unusable::Damaged);
     }
-    let mut trailer = [0; TRAILER];
-    file.read_at(&mut trailer, header.length() - TRAILER as u64).map_err(damaged)?;
+    let mut trailer = [0; TRAILER_BYTES];
+    file.read_at(&mut trailer, header.length() - TRAILER_BYTES as u64).map_err(damaged)?;
     if trailer == header.trailer() { Ok(header) } else { Err(Unusable::Damaged) }
 }
 
@@ -167,13 +169,13 @@ impl StoredCursor {
 }
 
 /// The folder below the state folder.
-const FOLDER: &str = "index";
+const INDEX_FOLDER: &str = "index";
 /// The end of the name of a stored index, after the key of its root.
-const SUFFIX: &str = ".index";
+const INDEX_SUFFIX: &str = ".index";
 /// How long after its last use a file is touched when it is used again: the time is only for the order of removal.
 const TOUCHED_EVERY: Duration = Duration::from_secs(60 * 60);
 /// Bytes that are written at once.
-const PIECE: usize = 1 << 20;
+const PIECE_BYTES: usize = 1 << 20;
 
 /// Where the stored indexes are, and how many bytes they may have together. Opens nothing before it is used.
 #[derive(Debug, Default)]
@@ -283,7 +285,7 @@ impl StoredIndexes {
         let Some(folder) = self.folder_to_clear()? else { return Ok((0, 0)) };
         let _lock = folder.lock();
         let mut removed = (0, 0);
-        for file in folder.files()?.iter().filter(|file| file.name.ends_with(SUFFIX)) {
+        for file in folder.files()?.iter().filter(|file| file.name.ends_with(INDEX_SUFFIX)) {
             folder.remove_any(OsStr::new(&file.name))?;
             removed = (removed.0 + 1, removed.1 + file.size);
         }
@@ -304,7 +306,7 @@ impl StoredIndexes {
     pub fn probe(&self) -> io::Result<()> {
         let Some(state) = &self.state else { return Ok(()) };
         // Removed again when it is dropped.
-        state.private_folder(FOLDER)?.new_private().map(drop)
+        state.private_folder(INDEX_FOLDER)?.new_private().map(drop)
     }
 
     /// As [`Self::load`], by what it belongs to.
@@ -333,7 +335,7 @@ impl StoredIndexes {
         if !StoredMoment::now().is_some_and(|now| header.written.is_before(&now)) {
             return Err(Unusable::Clock);
         }
-        let tables = read_part(&file, &header, TABLES).ok_or(Unusable::Damaged)?;
+        let tables = read_part(&file, &header, TABLES_PART).ok_or(Unusable::Damaged)?;
         Ok(StoredIndex { tables: Tables::new(tables, &header), file, header, listing: OnceLock::new() })
     }
 
@@ -353,7 +355,7 @@ impl StoredIndexes {
         filter: &NgramFilter,
     ) -> io::Result<Saved> {
         let (Some(state), Some(written)) = (&self.state, StoredMoment::now()) else { return Ok(Saved::Nothing) };
-        let folder = state.private_folder(FOLDER)?;
+        let folder = state.private_folder(INDEX_FOLDER)?;
         // Nobody waits for it: what is not stored now is stored another time.
         let Some(lock) = folder.try_lock()? else { return Ok(Saved::Busy) };
         // Each writer has the lock, so these are of killed ones.
@@ -390,7 +392,7 @@ impl StoredIndexes {
     }
 
     fn existing_folder(&self) -> Result<StateDir, Unusable> {
-        self.state.as_ref().ok_or(Unusable::Missing)?.existing_private_folder(FOLDER).map_err(refused)
+        self.state.as_ref().ok_or(Unusable::Missing)?.existing_private_folder(INDEX_FOLDER).map_err(refused)
     }
 
     fn folder_to_clear(&self) -> io::Result<Option<StateDir>> {
@@ -425,13 +427,13 @@ fn make_room(folder: &StateDir, name: &str, most: u64) -> io::Result<()> {
 }
 
 fn write_columns(file: &mut NewPrivateFile<'_>, id: u64, filter: &NgramFilter) -> io::Result<()> {
-    let mut bytes = Vec::with_capacity(PIECE);
+    let mut bytes = Vec::with_capacity(PIECE_BYTES);
     filter.each_column(|column, words| {
         let start = bytes.len();
         bytes.extend(words.iter().flat_map(|word| word.to_le_bytes()));
         let checksum = Header::checksum(id, u64::from(column), &bytes[start..]);
         bytes.extend(checksum.to_le_bytes());
-        if bytes.len() < PIECE {
+        if bytes.len() < PIECE_BYTES {
             return Ok(());
         }
         let written = file.write(&bytes);
@@ -442,7 +444,7 @@ fn write_columns(file: &mut NewPrivateFile<'_>, id: u64, filter: &NgramFilter) -
 }
 
 fn file_name(key: &str) -> String {
-    format!("{key}{SUFFIX}")
+    format!("{key}{INDEX_SUFFIX}")
 }
 
 #[cfg(all(test, target_os = "linux"))]
@@ -457,7 +459,7 @@ mod tests {
     use crate::stored_index::{IndexContents, Saved, testing::*};
     use crate::{
         KnownContent, MayMatch,
-        ngram_filter::{COLUMNS, ContentGrams, SEGMENT},
+        ngram_filter::{COLUMN_COUNT, ContentGrams, SEGMENT_BYTES},
     };
     use confined_fs::{Revision, StatFacts};
 
@@ -514,7 +516,7 @@ mod tests {
             let files: Vec<_> = (0..count)
                 .map(|number| {
                     let text = format!("{} {number:09}\n", words[number % words.len()]);
-                    stored(&mut filter, 4, &text.repeat((SEGMENT - 100) / text.len()).into_bytes())
+                    stored(&mut filter, 4, &text.repeat((SEGMENT_BYTES - 100) / text.len()).into_bytes())
                 })
                 .collect();
             let mut contents = IndexContents::new(DEVICE);
@@ -524,7 +526,7 @@ mod tests {
             let Saved::Whole(bytes) = fixture.indexes.save(identity(1), contents, &filter).unwrap() else { panic!() };
             let index = fixture.indexes.open(&identity(1)).unwrap();
             assert_eq!(index.segment_bytes().unwrap().len(), kept);
-            let filter_bytes = if kept <= 64 { 12 * COLUMNS * kept / 64 } else { 20 * COLUMNS };
+            let filter_bytes = if kept <= 64 { 12 * COLUMN_COUNT * kept / 64 } else { 20 * COLUMN_COUNT };
             assert!(bytes < (filter_bytes + 4 * kept + 60 * count + 400) as u64, "{count}: {bytes}");
 
             let taken_over = index.filter(MEMORY, files.iter().map(|file| segments(file).0)).unwrap();
@@ -549,8 +551,8 @@ mod tests {
         let opened = |blocks: u32, segments: u32, length: Option<u64>| {
             let header = Header { segments, blocks, ..known.clone() };
             // As long as it says where that can be made, so that the length is not what refuses it.
-            let mut bytes = [&header.encode()[..], &small.bytes[HEADER..]].concat();
-            bytes.resize(usize::try_from(length.unwrap_or(small.bytes.len() as u64)).unwrap() - TRAILER, 0);
+            let mut bytes = [&header.encode()[..], &small.bytes[HEADER_BYTES..]].concat();
+            bytes.resize(usize::try_from(length.unwrap_or(small.bytes.len() as u64)).unwrap() - TRAILER_BYTES, 0);
             bytes.extend(length.map_or(known.trailer(), |_| header.trailer()));
             small.put(bytes);
             small.fixture.indexes.open(&identity(1)).map(drop).map_err(|why| why.to_string())
@@ -586,7 +588,7 @@ mod tests {
         assert!(small.ask());
         // All bits of what is read at the start, and some of each column; all of them take some minutes.
         let step = if std::env::var_os("INDEX_DAMAGE").is_some() { 1 } else { 997 };
-        let tables = small.bytes.len() - (12 * COLUMNS / 8) - 16 - 4 * 8;
+        let tables = small.bytes.len() - (12 * COLUMN_COUNT / 8) - 16 - 4 * 8;
         let places = (0..tables)
             .chain((tables..small.bytes.len()).step_by(step))
             .chain(small.bytes.len() - 16..small.bytes.len());
@@ -666,7 +668,7 @@ mod tests {
         let written = |change: &dyn Fn(&mut Header)| {
             let mut header = small.header();
             change(&mut header);
-            small.put([&header.encode()[..], &small.bytes[HEADER..]].concat());
+            small.put([&header.encode()[..], &small.bytes[HEADER_BYTES..]].concat());
             other(identity(1))
         };
         assert_eq!(written(&|header| header.written.wall += 60_000_000_000), Unusable::Clock.to_string());

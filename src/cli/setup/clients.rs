@@ -56,15 +56,15 @@ impl Client {
 
 /// A file for each scope, as its place: alternatives between `|`. The first one whose variable (`$NAME`) is set counts,
 /// without that the first of the others that exists, and else the first of them; empty if it is not known. What is
-/// before the first slash is a folder: `~`, the project as `.`, [`CONFIG`], [`DOT_CONFIG`], [`GOOSE`] or [`XDG_CONFIG`].
+/// before the first slash is a folder: `~`, the project as `.`, [`CONFIG_FOLDER`], [`DOT_CONFIG`], [`GOOSE_FOLDER`] or [`XDG_CONFIG`].
 pub(super) type ScopePlaces = &'static [(EntryScope, &'static str)];
 
 /// `~/.config`, `~/Library/Application Support` or `%APPDATA%`.
-pub(super) const CONFIG: &str = "CONFIG";
-/// As [`CONFIG`], but `~/.config` on macOS, too.
+pub(super) const CONFIG_FOLDER: &str = "CONFIG";
+/// As [`CONFIG_FOLDER`], but `~/.config` on macOS, too.
 pub(super) const DOT_CONFIG: &str = ".CONFIG";
 /// The folder of Goose, which on Windows is of its maker's name (<https://block.github.io/goose/docs/guides/config-files>).
-pub(super) const GOOSE: &str = "GOOSE";
+pub(super) const GOOSE_FOLDER: &str = "GOOSE";
 /// `~/.config` on every system.
 pub(super) const XDG_CONFIG: &str = "XDG";
 
@@ -139,7 +139,7 @@ pub(super) enum ToolList {
 }
 
 /// A client as most are: its rows name only what is different.
-const USUAL: Client = Client {
+const USUAL_CLIENT: Client = Client {
     id: "",
     title: "",
     format: Json(&["mcpServers"]),
@@ -163,10 +163,10 @@ const CLAUDE_SETTINGS: ScopePlaces = &[
     (User, "$CLAUDE_CONFIG_DIR/settings.json|~/.claude/settings.json"),
     (Project, "./.claude/settings.json"),
 ];
-const DEERFLOW: &str = "$DEER_FLOW_EXTENSIONS_CONFIG_PATH|$DEER_FLOW_PROJECT_ROOT/extensions_config.json|\
+const DEERFLOW_PATHS: &str = "$DEER_FLOW_EXTENSIONS_CONFIG_PATH|$DEER_FLOW_PROJECT_ROOT/extensions_config.json|\
      ./extensions_config.json|./mcp_config.json";
 
-const VSCODE: Client = Client {
+const VSCODE_CLIENT: Client = Client {
     id: "vscode",
     title: "VS Code",
     format: Json(&["servers"]),
@@ -179,11 +179,11 @@ const VSCODE: Client = Client {
     approval: "run \"MCP: List Servers\" from the command palette and start it; VS Code asks once whether you trust the \
                server",
     check: "\"MCP: List Servers\" shows it as running",
-    ..USUAL
+    ..USUAL_CLIENT
 };
 
 /// Every client, in the order of the documentation.
-pub(super) const CLIENTS: &[Client] = &[
+pub(super) const CLIENT_ROWS: &[Client] = &[
     Client {
         id: "claude-desktop",
         title: "Claude Desktop",
@@ -192,7 +192,7 @@ pub(super) const CLIENTS: &[Client] = &[
         starts_in: ("any folder, such as `/` on macOS", "<https://modelcontextprotocol.io/docs/tools/debugging>"),
         approval: "quit Claude Desktop completely and start it again; it asks before it uses a tool for the first time",
         check: "Settings > Developer shows the server as running",
-        ..USUAL
+        ..USUAL_CLIENT
     },
     Client {
         id: "claude-code",
@@ -213,14 +213,14 @@ pub(super) const CLIENTS: &[Client] = &[
         approval: "start `claude` again; it asks before it uses a tool, until you allow mcp__NAME",
         project_approval: "each person starts `claude` in the project once and approves the server when it asks",
         check: "claude mcp list",
-        ..USUAL
+        ..USUAL_CLIENT
     },
-    VSCODE,
+    VSCODE_CLIENT,
     Client {
         id: "vscode-insiders",
         title: "VS Code Insiders",
         files: &[(Project, "./.vscode/mcp.json"), (User, "CONFIG/Code - Insiders/User/mcp.json")],
-        ..VSCODE
+        ..VSCODE_CLIENT
     },
     Client {
         id: "cursor",
@@ -232,7 +232,7 @@ pub(super) const CLIENTS: &[Client] = &[
         approval: "switch the server on in Settings > Tools & MCP; Cursor asks before it uses a tool",
         project_approval: "each person switches the server on in Settings > Tools & MCP; Cursor asks before it uses a tool",
         check: "Settings > Tools & MCP lists its tools",
-        ..USUAL
+        ..USUAL_CLIENT
     },
     Client {
         id: "zed",
@@ -246,7 +246,7 @@ pub(super) const CLIENTS: &[Client] = &[
         approval: "Zed reads the file at once and asks before it uses a tool",
         project_approval: "each person trusts the project when Zed asks",
         check: "the agent panel's settings show a green dot for the server",
-        ..USUAL
+        ..USUAL_CLIENT
     },
     Client {
         id: "codex",
@@ -262,7 +262,7 @@ pub(super) const CLIENTS: &[Client] = &[
         approval: "start `codex` again; it asks before it uses a tool that changes files",
         project_approval: "each person trusts the project when `codex` asks",
         check: "codex mcp list",
-        ..USUAL
+        ..USUAL_CLIENT
     },
     Client {
         id: "gemini-cli",
@@ -284,7 +284,7 @@ pub(super) const CLIENTS: &[Client] = &[
         approval: "start `gemini` in a folder that you trust (/permissions); it starts no server elsewhere",
         project_approval: "each person trusts the folder when `gemini` asks (/permissions)",
         check: "gemini mcp list",
-        ..USUAL
+        ..USUAL_CLIENT
     },
     Client {
         id: "deerflow",
@@ -292,7 +292,7 @@ pub(super) const CLIENTS: &[Client] = &[
         head: r#"{"enabled": true, "type": "stdio"}"#,
         // Without the first DeerFlow waits for a call without end: it has no default.
         tail: r#"{"tool_call_timeout": 60, "session_init_timeout": 60}"#,
-        files: &[(User, DEERFLOW)],
+        files: &[(User, DEERFLOW_PATHS)],
         starts_in: ("the workspace of the thread", "tried with its code of 2026-08"),
         open_project: OpenProject::CurrentDirectory,
         own_tools: Ok(OwnTools {
@@ -303,7 +303,7 @@ pub(super) const CLIENTS: &[Client] = &[
         }),
         approval: "none: DeerFlow reads the file again before the next run",
         check: "its settings page lists the server under Tools",
-        ..USUAL
+        ..USUAL_CLIENT
     },
     Client {
         id: "inspector",
@@ -312,15 +312,15 @@ pub(super) const CLIENTS: &[Client] = &[
         starts_in: ("the folder that it is started in", "tried with 2.12.0"),
         open_project: OpenProject::Here,
         check: "npx @modelcontextprotocol/inspector --cli --config FILE --server NAME --method tools/list",
-        ..USUAL
+        ..USUAL_CLIENT
     },
-    OPENCODE,
+    OPENCODE_CLIENT,
     Client {
         id: "kilo",
         title: "Kilo Code",
         files: &[(User, "XDG/kilo/kilo.json|XDG/kilo/kilo.jsonc"), (Project, "./kilo.json|./kilo.jsonc")],
         check: "kilo mcp list",
-        ..OPENCODE
+        ..OPENCODE_CLIENT
     },
     Client {
         id: "copilot-cli",
@@ -329,7 +329,7 @@ pub(super) const CLIENTS: &[Client] = &[
         head: r#"{"type": "stdio"}"#,
         tail: r#"{"tools": ["*"], "deferTools": "never"}"#,
         files: &[(User, "$COPILOT_HOME/mcp-config.json|~/.copilot/mcp-config.json"), (Project, "./.mcp.json")],
-        ..TERMINAL
+        ..TERMINAL_CLIENT
     },
     Client {
         id: "qwen-code",
@@ -337,7 +337,7 @@ pub(super) const CLIENTS: &[Client] = &[
         // Without the last its tools come after a search.
         tail: r#"{"timeout": 60000, "alwaysLoadTools": true}"#,
         files: &[(User, "$QWEN_HOME/settings.json|~/.qwen/settings.json"), (Project, "./.qwen/settings.json")],
-        ..TERMINAL
+        ..TERMINAL_CLIENT
     },
     Client {
         id: "cline",
@@ -345,7 +345,7 @@ pub(super) const CLIENTS: &[Client] = &[
         tail: r#"{"disabled": false, "timeout": 60}"#,
         files: &[(User, "$CLINE_MCP_SETTINGS_PATH|~/.cline/data/settings/cline_mcp_settings.json")],
         starts_in: ("any folder, such as `/`", "<https://github.com/cline/cline/issues/9950>"),
-        ..EDITOR
+        ..EDITOR_CLIENT
     },
     Client {
         id: "roo",
@@ -357,9 +357,14 @@ pub(super) const CLIENTS: &[Client] = &[
         starts_in: ("the first folder of the workspace", "source: <https://github.com/RooCodeInc/Roo-Code>"),
         open_project: OpenProject::CurrentDirectory,
         project_folder: "${workspaceFolder}",
-        ..EDITOR
+        ..EDITOR_CLIENT
     },
-    Client { id: "windsurf", title: "Windsurf", files: &[(User, "~/.codeium/windsurf/mcp_config.json")], ..EDITOR },
+    Client {
+        id: "windsurf",
+        title: "Windsurf",
+        files: &[(User, "~/.codeium/windsurf/mcp_config.json")],
+        ..EDITOR_CLIENT
+    },
     Client {
         id: "kiro",
         title: "Kiro",
@@ -368,14 +373,14 @@ pub(super) const CLIENTS: &[Client] = &[
             "the project; Kiro's own folder for --scope user",
             "<https://github.com/kirodotdev/Kiro/issues/10486>",
         ),
-        ..EDITOR
+        ..EDITOR_CLIENT
     },
     Client {
         id: "jetbrains",
         title: "JetBrains Junie",
         files: &[(User, "~/.junie/mcp/mcp.json")],
         approval: "switch it on in Settings > Tools > Junie > MCP Settings; AI Assistant takes the same JSON on its page",
-        ..EDITOR
+        ..EDITOR_CLIENT
     },
     Client {
         id: "goose",
@@ -386,9 +391,9 @@ pub(super) const CLIENTS: &[Client] = &[
         files: &[(User, "GOOSE/config.yaml")],
         starts_in: ("the folder of the session", "source: <https://github.com/block/goose>"),
         check: "`goose configure` lists it",
-        ..TERMINAL
+        ..TERMINAL_CLIENT
     },
-    Client { id: "lm-studio", title: "LM Studio", files: &[(User, "~/.lmstudio/mcp.json")], ..EDITOR },
+    Client { id: "lm-studio", title: "LM Studio", files: &[(User, "~/.lmstudio/mcp.json")], ..EDITOR_CLIENT },
     Client {
         id: "amp",
         title: "Amp",
@@ -400,30 +405,30 @@ pub(super) const CLIENTS: &[Client] = &[
         ],
         starts_in: ("the folder of the thread", "source: its program of September 2026"),
         project_approval: "each person runs `amp mcp approve NAME`",
-        ..TERMINAL
+        ..TERMINAL_CLIENT
     },
-    Client { id: "other", title: "Any other client", files: &[(User, "")], ..EDITOR },
+    Client { id: "other", title: "Any other client", files: &[(User, "")], ..EDITOR_CLIENT },
 ];
 
 /// A client with a window, which may be started anywhere.
-pub(super) const EDITOR: Client = Client {
+pub(super) const EDITOR_CLIENT: Client = Client {
     head: "{}",
     own_tools: Err("no file of it does so"),
     approval: "start the client again, or reload its servers",
     check: "its list of MCP servers shows the tools",
-    ..USUAL
+    ..USUAL_CLIENT
 };
 
 /// A client that a person starts in the project.
-pub(super) const TERMINAL: Client = Client {
+pub(super) const TERMINAL_CLIENT: Client = Client {
     starts_in: ("the folder that it is started in", "tried in November 2026"),
     open_project: OpenProject::CurrentDirectory,
     approval: "start it in the project, and trust the folder if it asks",
     check: "its command `mcp list`",
-    ..EDITOR
+    ..EDITOR_CLIENT
 };
 
-const OPENCODE: Client = Client {
+const OPENCODE_CLIENT: Client = Client {
     id: "opencode",
     title: "opencode",
     format: Json(&["mcp"]),
@@ -432,7 +437,7 @@ const OPENCODE: Client = Client {
     one_list: true,
     files: &[(User, "XDG/opencode/opencode.json|XDG/opencode/opencode.jsonc"), (Project, "./opencode.json")],
     check: "opencode mcp list",
-    ..TERMINAL
+    ..TERMINAL_CLIENT
 };
 
 /// The systems whose folders differ.
@@ -513,13 +518,13 @@ impl Folders<'_> {
             }
             (".", _) => Ok(self.environment.directory.clone()),
             ("", _) => refused("the file of this client is not known"),
-            (CONFIG | DOT_CONFIG, System::Windows) => {
+            (CONFIG_FOLDER | DOT_CONFIG, System::Windows) => {
                 self.variable("APPDATA").map_or_else(|| home(&["AppData", "Roaming"]), Ok)
             }
-            (GOOSE, System::Windows) => Ok(self.base(CONFIG)?.join("Block").join("goose").join("config")),
-            (GOOSE, _) => Ok(self.base(DOT_CONFIG)?.join("goose")),
-            (CONFIG, System::Mac) => home(&["Library", "Application Support"]),
-            (CONFIG | DOT_CONFIG | XDG_CONFIG, _) => {
+            (GOOSE_FOLDER, System::Windows) => Ok(self.base(CONFIG_FOLDER)?.join("Block").join("goose").join("config")),
+            (GOOSE_FOLDER, _) => Ok(self.base(DOT_CONFIG)?.join("goose")),
+            (CONFIG_FOLDER, System::Mac) => home(&["Library", "Application Support"]),
+            (CONFIG_FOLDER | DOT_CONFIG | XDG_CONFIG, _) => {
                 // A relative one is to be ignored (https://specifications.freedesktop.org/basedir-spec/latest/).
                 let folder = self.variable("XDG_CONFIG_HOME").filter(|folder| folder.is_absolute());
                 folder.map_or_else(|| home(&[".config"]), Ok)
@@ -541,12 +546,12 @@ mod tests {
 
     #[test]
     fn rows_are_the_clients_of_the_command_line() {
-        assert!(CLIENTS.iter().map(|client| client.id).eq(SETUP_CLIENTS.split(' ')));
+        assert!(CLIENT_ROWS.iter().map(|client| client.id).eq(SETUP_CLIENTS.split(' ')));
     }
 
     #[test]
     fn members_of_rows_are_json_objects_and_texts_are_complete() {
-        for client in CLIENTS {
+        for client in CLIENT_ROWS {
             for text in [client.head, client.tail] {
                 let value: serde_json::Value = serde_json::from_str(text).expect("JSON");
                 assert!(value.is_object(), "{}: {text}", client.id);

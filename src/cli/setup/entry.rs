@@ -17,7 +17,7 @@ use super::{
 };
 
 /// The name of an entry unless another is given.
-pub(super) const NAME: &str = "files";
+pub(super) const DEFAULT_NAME: &str = "files";
 
 /// The arguments of the server below DeerFlow, which starts it in the workspace of a thread: the directories by the
 /// five paths that DeerFlow's model knows, with the rights of its own tools. They are relative to the workspace of a
@@ -30,7 +30,7 @@ const DEERFLOW_DIRECTORIES: &str = "--root /mnt/user-data/workspace=.:optional \
      --root /mnt/acp-workspace=../../acp-workspace:ro:optional";
 
 /// The arguments of an entry that only reads: below DeerFlow that for the tool group `file:read`, where there are two.
-const READING: &[&str] = &["--read-only"];
+const READING_ARGUMENTS: &[&str] = &["--read-only"];
 
 /// The arguments of the entry that writes where there are two, for the tool group `file:write`.
 const DEERFLOW_WRITING: &[&str] = &["--tools", "edit,write"];
@@ -65,30 +65,30 @@ fn launching_words(entry: &Value) -> Option<usize> {
     }
     let starter = command.rsplit(['/', '\\']).next().unwrap_or_default().to_lowercase();
     let starter = starter.split('.').next().unwrap_or_default();
-    if !STARTERS.contains(&starter) && !starter.starts_with("python") {
+    if !STARTER_PROGRAMS.contains(&starter) && !starter.starts_with("python") {
         return None;
     }
     let mut is_value = false;
     for (index, word) in arguments.iter().enumerate() {
         let word = word.as_str()?;
-        let is_own = !is_value && !word.starts_with('-') && !STARTERS.contains(&word.trim_start_matches('/'));
+        let is_own = !is_value && !word.starts_with('-') && !STARTER_PROGRAMS.contains(&word.trim_start_matches('/'));
         if is_own {
             return (!word.starts_with('@') && names_program(word)).then_some(index + 1);
         }
-        is_value = !is_value && VALUED.split(' ').any(|option| option == word);
+        is_value = !is_value && VALUED_OPTIONS.split(' ').any(|option| option == word);
     }
     None
 }
 
 /// Programs that start others, and the words between them and what they start.
-const STARTERS: &[&str] = &[
+const STARTER_PROGRAMS: &[&str] = &[
     "npx", "npm", "exec", "x", "bunx", "bun", "pnpm", "dlx", "yarn", "node", "uvx", "uv", "tool", "run", "pipx", "py",
     // `cmd /d /s /c` starts what follows.
     "cmd", "c", "d", "s",
 ];
 
 /// Their options that a value follows.
-const VALUED: &str =
+const VALUED_OPTIONS: &str =
     "--from --with --python -p --package --index --index-url --default-index --registry --cache-dir --spec";
 
 /// Whether the word is this program, or its package in some version.
@@ -147,7 +147,7 @@ pub(super) fn entries(
     check_options(&request.options)?;
     let words = start_words(scope, folders)?;
     let directories = directories(client, scope, request, folders)?;
-    let name = request.name.as_deref().unwrap_or(NAME);
+    let name = request.name.as_deref().unwrap_or(DEFAULT_NAME);
     let entry = |(name, own): (String, &[&str])| {
         check_name(&name)?;
         let own = own.iter().map(|&word| word.to_owned());
@@ -160,7 +160,7 @@ pub(super) fn entries(
         entry.value.extend(members(client.tail));
         Ok(entry)
     };
-    let reading: &[&str] = if request.split || request.read_only { READING } else { &[] };
+    let reading: &[&str] = if request.split || request.read_only { READING_ARGUMENTS } else { &[] };
     let writing = request.split.then(|| (format!("{name}-write"), DEERFLOW_WRITING));
     std::iter::once((name.to_owned(), reading)).chain(writing).map(entry).collect()
 }
@@ -176,7 +176,7 @@ fn start_words(scope: EntryScope, folders: &Folders<'_>) -> Result<Vec<String>> 
     if scope == EntryScope::Project {
         return Ok(launcher.iter().map(|&word| word.to_owned()).collect());
     }
-    if launcher != PROGRAM {
+    if launcher != PROGRAM_LAUNCHER {
         return Ok(on_this_machine(launcher, folders.system));
     }
     let program = folders.environment.lasting_program();
@@ -308,39 +308,39 @@ fn check_options(options: &[String]) -> Result<()> {
 /// The words that start the newest version of this server on any machine, by how this one was installed.
 pub(super) type Launcher = &'static [&'static str];
 
-const PROGRAM: Launcher = &["rootbound"];
-pub(super) const NPX: Launcher = &["npx", "-y", "rootbound"];
-pub(super) const UVX: Launcher = &["uvx", "rootbound"];
-const PIPX: Launcher = &["pipx", "run", "rootbound"];
+const PROGRAM_LAUNCHER: Launcher = &["rootbound"];
+pub(super) const NPX_LAUNCHER: Launcher = &["npx", "-y", "rootbound"];
+pub(super) const UVX_LAUNCHER: Launcher = &["uvx", "rootbound"];
+const PIPX_LAUNCHER: Launcher = &["pipx", "run", "rootbound"];
 
 /// Decides by the folder of the program, and by the variable that the npm launcher sets.
 pub(super) fn launcher(environment: &Environment) -> Launcher {
     let by_npm = environment.variable("ROOTBOUND_LAUNCHER").is_some_and(|value| value == "npx");
-    let otherwise = if by_npm { NPX } else { PROGRAM };
+    let otherwise = if by_npm { NPX_LAUNCHER } else { PROGRAM_LAUNCHER };
     let Some(program) = environment.program.first() else { return otherwise };
     let parts: Vec<String> = program.iter().map(|part| part.to_string_lossy().to_lowercase()).collect();
     let has = |names: &[&str]| parts.windows(names.len()).any(|window| window == names);
     let below_cache = environment.variable("UV_CACHE_DIR").is_some_and(|cache| program.starts_with(Path::new(cache)));
     if has(&["pipx", ".cache"]) || has(&["pipx", "cache"]) || has(&[".cache", "pipx"]) {
-        return PIPX;
+        return PIPX_LAUNCHER;
     }
     // uvx runs from archives in its cache, `uv tool install` from its own folder of tools.
     let is_archive = parts.iter().any(|part| part.starts_with("archive-v")) && has(&["uv"]);
     if below_cache || is_archive || has(&["uv", "tools"]) || has(&["uv", "cache"]) {
-        return UVX;
+        return UVX_LAUNCHER;
     }
     // Installed globally, the program itself lasts: it needs no Node.js, and nobody is asked for a newer version.
     let is_global = has(&["lib", "node_modules"]) || has(&["npm", "node_modules"]) || has(&["global"]);
     match has(&["node_modules"]) {
-        true if is_global && !has(&["_npx"]) => PROGRAM,
-        true => NPX,
+        true if is_global && !has(&["_npx"]) => PROGRAM_LAUNCHER,
+        true => NPX_LAUNCHER,
         false => otherwise,
     }
 }
 
 /// The words for one machine. On Windows `npx` is a script, which only a shell starts.
 pub(super) fn on_this_machine(launcher: Launcher, system: System) -> Vec<String> {
-    let shell: &[&str] = if launcher == NPX && system == System::Windows { &["cmd", "/c"] } else { &[] };
+    let shell: &[&str] = if launcher == NPX_LAUNCHER && system == System::Windows { &["cmd", "/c"] } else { &[] };
     shell.iter().chain(launcher).map(|word| (*word).to_owned()).collect()
 }
 
@@ -355,26 +355,26 @@ mod tests {
     #[test]
     fn program_in_the_folder_of_a_launcher_is_started_by_it() {
         for (program, expected) in [
-            ("/home/me/.cargo/bin/rootbound", PROGRAM),
-            ("/home/me/.cache/uv/archive-v0/xYz/bin/rootbound", UVX),
-            ("/home/me/.local/share/uv/tools/rootbound/bin/rootbound", UVX),
-            ("/home/me/.local/share/pipx/venvs/rootbound/bin/rootbound", PROGRAM),
-            ("/home/me/.local/pipx/.cache/0123/bin/rootbound", PIPX),
-            ("/home/me/.npm/_npx/01/node_modules/@rootbound/linux-x64/rootbound", NPX),
-            ("/code/app/node_modules/@rootbound/linux-x64/rootbound", NPX),
-            ("/usr/local/lib/node_modules/rootbound/node_modules/@rootbound/linux-x64/rootbound", PROGRAM),
-            ("/home/me/.nvm/versions/node/v22.1.0/lib/node_modules/@rootbound/linux-x64/rootbound", PROGRAM),
-            ("/home/me/.bun/install/global/node_modules/@rootbound/linux-x64/rootbound", PROGRAM),
+            ("/home/me/.cargo/bin/rootbound", PROGRAM_LAUNCHER),
+            ("/home/me/.cache/uv/archive-v0/xYz/bin/rootbound", UVX_LAUNCHER),
+            ("/home/me/.local/share/uv/tools/rootbound/bin/rootbound", UVX_LAUNCHER),
+            ("/home/me/.local/share/pipx/venvs/rootbound/bin/rootbound", PROGRAM_LAUNCHER),
+            ("/home/me/.local/pipx/.cache/0123/bin/rootbound", PIPX_LAUNCHER),
+            ("/home/me/.npm/_npx/01/node_modules/@rootbound/linux-x64/rootbound", NPX_LAUNCHER),
+            ("/code/app/node_modules/@rootbound/linux-x64/rootbound", NPX_LAUNCHER),
+            ("/usr/local/lib/node_modules/rootbound/node_modules/@rootbound/linux-x64/rootbound", PROGRAM_LAUNCHER),
+            ("/home/me/.nvm/versions/node/v22.1.0/lib/node_modules/@rootbound/linux-x64/rootbound", PROGRAM_LAUNCHER),
+            ("/home/me/.bun/install/global/node_modules/@rootbound/linux-x64/rootbound", PROGRAM_LAUNCHER),
         ] {
             assert_eq!(of(program), expected, "{program}");
         }
         let variables = vec![("ROOTBOUND_LAUNCHER".into(), "npx".into())];
-        assert_eq!(launcher(&Environment { variables: variables.clone(), ..Environment::default() }), NPX);
+        assert_eq!(launcher(&Environment { variables: variables.clone(), ..Environment::default() }), NPX_LAUNCHER);
         let program = vec!["/opt/lib/node_modules/rootbound/node_modules/@rootbound/linux-x64/rootbound".into()];
-        assert_eq!(launcher(&Environment { program, variables, ..Environment::default() }), PROGRAM);
+        assert_eq!(launcher(&Environment { program, variables, ..Environment::default() }), PROGRAM_LAUNCHER);
         let variables = vec![("UV_CACHE_DIR".into(), "/c".into())];
         let program = vec!["/c/x/bin/rootbound".into()];
-        assert_eq!(launcher(&Environment { program, variables, ..Environment::default() }), UVX);
-        assert_eq!(on_this_machine(NPX, System::Windows), ["cmd", "/c", "npx", "-y", "rootbound"]);
+        assert_eq!(launcher(&Environment { program, variables, ..Environment::default() }), UVX_LAUNCHER);
+        assert_eq!(on_this_machine(NPX_LAUNCHER, System::Windows), ["cmd", "/c", "npx", "-y", "rootbound"]);
     }
 }

@@ -7,8 +7,8 @@ use change_set::host_directory;
 use crate::config::SetupRequest;
 
 use super::{
-    clients::{CLIENTS, Client, EntryScope, Folders, Format, ToolList},
-    entry::{Launcher, NPX, ServerEntry, UVX, launcher},
+    clients::{CLIENT_ROWS, Client, EntryScope, Folders, Format, ToolList},
+    entry::{Launcher, NPX_LAUNCHER, ServerEntry, UVX_LAUNCHER, launcher},
     error::Result,
     hooks, json_document, own_tools,
     plan::SetupTarget,
@@ -19,7 +19,7 @@ use super::{
 pub(super) fn clients(folders: &Folders<'_>) -> String {
     let mut out =
         "rootbound setup CLIENT [DIR]... shows what the client's file needs; --write puts it there.\n\n".to_owned();
-    for client in CLIENTS {
+    for client in CLIENT_ROWS {
         let own = client.own_tools.as_ref().map_or(&[][..], |own| own.files);
         let is_found = client.files.iter().chain(own).any(|(_, place)| folders.has_signs_of(place));
         let found = if is_found { "found here" } else { "" };
@@ -88,14 +88,16 @@ fn yaml(key: &str, entries: &[ServerEntry]) -> String {
 
 /// DeerFlow's settings page accepts only these two commands.
 fn settings_page(out: &mut String, entries: &[ServerEntry], launcher: Launcher) -> Result<()> {
-    if [NPX, UVX].contains(&launcher) {
+    if [NPX_LAUNCHER, UVX_LAUNCHER].contains(&launcher) {
         let _ = writeln!(out, "Its settings page accepts the same JSON.\n");
         return Ok(());
     }
     let mut whole = String::new();
     for mut entry in entries.iter().cloned() {
-        let words =
-            UVX.iter().map(|&word| word.into()).chain(entry.argv().into_iter().skip(1).map(serde_json::Value::from));
+        let words = UVX_LAUNCHER
+            .iter()
+            .map(|&word| word.into())
+            .chain(entry.argv().into_iter().skip(1).map(serde_json::Value::from));
         entry.start(words.collect());
         whole = json_document::set(&whole, &["mcpServers", &entry.name], &entry.value.into())?.0;
     }
@@ -123,11 +125,11 @@ pub(super) fn after(target: &SetupTarget<'_>, entries: &[ServerEntry], request: 
         ""
     };
     let trust = if client.id == "codex" { "; Codex runs it only once you trust it with /hooks" } else { "" };
-    let hooks = if request.hooks { format!("{PROMPTS}{trust}\n") } else { String::new() };
+    let hooks = if request.hooks { format!("{PROMPTS_LINE}{trust}\n") } else { String::new() };
     format!("{wide}{hooks}approval  {}\ncheck     {}{guide}", fill(approval), fill(client.check))
 }
 
-const PROMPTS: &str = "prompts   `rootbound history restore --to last-prompt` goes back to before the last one";
+const PROMPTS_LINE: &str = "prompts   `rootbound history restore --to last-prompt` goes back to before the last one";
 
 /// The note on what turning off a client's own tools means to a person.
 pub(super) fn effect(client: &Client) -> Option<String> {

@@ -16,7 +16,7 @@ use super::{
 
 /// The end of its command. The client adds what a hook prints to the prompt, and drops the prompt if it ends with 2; the
 /// prompt itself is what the hook could read.
-const CHECKPOINT: &str = " history checkpoint last-prompt </dev/null >/dev/null 2>&1 || true";
+const CHECKPOINT_COMMAND: &str = " history checkpoint last-prompt </dev/null >/dev/null 2>&1 || true";
 /// The hooks that run before a prompt.
 const PROMPT_HOOKS: &[&str] = &["hooks", "UserPromptSubmit"];
 
@@ -57,7 +57,7 @@ pub(super) fn command(
         _ => quoted_for_unix(word),
     };
     let start = words.iter().enumerate().map(word).chain((!is_named).then(|| project.to_owned()));
-    Ok(start.collect::<Vec<_>>().join(" ") + CHECKPOINT)
+    Ok(start.collect::<Vec<_>>().join(" ") + CHECKPOINT_COMMAND)
 }
 
 fn hook(command: &str) -> Value {

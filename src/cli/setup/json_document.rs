@@ -285,7 +285,7 @@ fn places(range: jsonc_parser::common::Range) -> Range<usize> {
     range.start..range.end
 }
 
-const OPTIONS: ParseOptions = ParseOptions {
+const PARSE_OPTIONS: ParseOptions = ParseOptions {
     allow_comments: true,
     allow_trailing_commas: true,
     allow_missing_commas: false,
@@ -299,7 +299,7 @@ const OPTIONS: ParseOptions = ParseOptions {
 };
 
 fn parse(text: &str) -> Result<Option<Node<'_>>> {
-    let parsed = parse_to_ast(text, &CollectOptions::default(), &OPTIONS).map_err(|error| failed(&error))?;
+    let parsed = parse_to_ast(text, &CollectOptions::default(), &PARSE_OPTIONS).map_err(|error| failed(&error))?;
     Ok(parsed.value)
 }
 

@@ -109,10 +109,10 @@ fn texts(text: &str, path: &[&str]) -> Result<Vec<String>> {
 }
 
 /// The beginning of each line of an item that is off.
-const OFF: &str = "# rootbound off: ";
+const OFF_PREFIX: &str = "# rootbound off: ";
 
 /// Replaces a list whose items are all turned off: YAML reads a key without items as null, not as a list.
-const EMPTY: &str = "[]  # rootbound off";
+const EMPTY_LIST: &str = "[]  # rootbound off";
 
 /// Turns the items of these names, in a list at the top of a YAML file, into comments, line by line. Returns the names that
 /// were on.
@@ -148,10 +148,10 @@ pub(super) fn items_off(text: &str, key: &str, names: &[&str]) -> Result<(String
     for (index, line) in lines.iter().enumerate() {
         if all && index == first {
             let end = if line.ends_with("\r\n") { "\r\n" } else { "\n" };
-            out.extend([key, ": ", EMPTY, end]);
+            out.extend([key, ": ", EMPTY_LIST, end]);
         }
         if is_off[index] {
-            out.push_str(OFF);
+            out.push_str(OFF_PREFIX);
         }
         out.push_str(line);
     }
@@ -160,9 +160,9 @@ pub(super) fn items_off(text: &str, key: &str, names: &[&str]) -> Result<(String
 
 /// Turns all items on that [`items_off`] turned off.
 pub(super) fn items_on(text: &str) -> String {
-    let is_stand_in = |line: &&str| !line.starts_with('#') && line.trim_end().ends_with(EMPTY);
+    let is_stand_in = |line: &&str| !line.starts_with('#') && line.trim_end().ends_with(EMPTY_LIST);
     let lines = text.split_inclusive('\n').filter(|line| !is_stand_in(line));
-    lines.map(|line| line.strip_prefix(OFF).unwrap_or(line)).collect()
+    lines.map(|line| line.strip_prefix(OFF_PREFIX).unwrap_or(line)).collect()
 }
 
 /// The items below the line `heading` with their names and lines; comments and empty lines after an item are not part of it.
@@ -229,24 +229,24 @@ fn value_of<'l>(line: &'l str, key: &str) -> Option<&'l str> {
 mod tests {
     use super::*;
 
-    const NAMES: &[&str] = &["ls", "glob"];
+    const TEST_NAMES: &[&str] = &["ls", "glob"];
 
     #[test]
     fn only_named_items_become_comments_and_come_back() {
         let text = "a: 1\ntools:\n  # first\n  - name: web\n    use: x\n\n  - name: ls # it\n    # inner\n    use: y\n  # - name: glob\n  - use: z\n    name: \"glob\"\nnext:\n  - name: ls\n";
-        let (edited, names) = items_off(text, "tools", NAMES).expect("a list");
+        let (edited, names) = items_off(text, "tools", TEST_NAMES).expect("a list");
         assert_eq!(names, ["ls", "glob"]);
         assert!(edited.contains("\n# rootbound off:   - name: ls # it\n# rootbound off:     # inner\n"), "{edited}");
         assert!(edited.contains("\n  - name: web\n") && edited.ends_with("next:\n  - name: ls\n"), "{edited}");
         assert_eq!(items_on(&edited), text);
-        assert_eq!(items_off(&edited, "tools", NAMES).expect("a list"), (edited.clone(), Vec::new()));
+        assert_eq!(items_off(&edited, "tools", TEST_NAMES).expect("a list"), (edited.clone(), Vec::new()));
     }
 
     #[test]
     fn list_without_items_that_are_on_stays_a_list() {
         for end in ["\n", "\r\n"] {
             let text = ["tools:", "- name: ls", "- name: glob", "x: 1", ""].join(end);
-            let (edited, _) = items_off(&text, "tools", NAMES).expect("a list");
+            let (edited, _) = items_off(&text, "tools", TEST_NAMES).expect("a list");
             assert!(edited.starts_with("tools: []  # rootbound off"), "{edited}");
             assert_eq!(items_on(&edited), text);
         }
@@ -254,9 +254,11 @@ mod tests {
 
     #[test]
     fn list_on_one_line_is_refused_with_its_line() {
-        assert!(items_off("a: 1\ntools: [x]\n", "tools", NAMES).is_err_and(|why| why.message.starts_with("line 2: ")));
-        assert_eq!(items_off("a: 1\n", "tools", NAMES), Ok(("a: 1\n".into(), Vec::new())));
-        assert_eq!(items_off("tools: [] # none\n", "tools", NAMES), Ok(("tools: [] # none\n".into(), Vec::new())));
+        assert!(
+            items_off("a: 1\ntools: [x]\n", "tools", TEST_NAMES).is_err_and(|why| why.message.starts_with("line 2: "))
+        );
+        assert_eq!(items_off("a: 1\n", "tools", TEST_NAMES), Ok(("a: 1\n".into(), Vec::new())));
+        assert_eq!(items_off("tools: [] # none\n", "tools", TEST_NAMES), Ok(("tools: [] # none\n".into(), Vec::new())));
     }
 
     #[test]
@@ -266,7 +268,7 @@ mod tests {
             "tools:\n  - note: |\n      name: ls\n    name: web\n",
             "tools:\n  -\n    note: |\n      name: ls\n    name: web\n",
         ] {
-            assert_eq!(items_off(text, "tools", NAMES), Ok((text.to_owned(), Vec::new())));
+            assert_eq!(items_off(text, "tools", TEST_NAMES), Ok((text.to_owned(), Vec::new())));
         }
     }
 
@@ -274,7 +276,7 @@ mod tests {
     fn other_spellings_of_an_item_are_found_or_refused_with_their_line() {
         for item in ["{name: ls, use: x}", "{ \"name\": 'ls' }", "'name': ls", "name : ls # it", "\n    name: ls"] {
             let text = format!("'tools' :\n  - {item}\n  - name: web\n");
-            let (edited, names) = items_off(&text, "tools", NAMES).expect("a list");
+            let (edited, names) = items_off(&text, "tools", TEST_NAMES).expect("a list");
             assert_eq!((names, items_on(&edited)), (vec!["ls".to_owned()], text.clone()), "{text}");
         }
         for item in [
@@ -287,12 +289,15 @@ mod tests {
             "name:\n      ls",
         ] {
             let text = format!("tools:\n  - name: web\n  - {item}\n");
-            assert!(items_off(&text, "tools", NAMES).is_err_and(|why| why.message.starts_with("line 3: ")), "{text}");
+            assert!(
+                items_off(&text, "tools", TEST_NAMES).is_err_and(|why| why.message.starts_with("line 3: ")),
+                "{text}"
+            );
         }
         for text in ["tools:\n  [{name: ls}]\n", "{tools: [{name: ls}]}\n"] {
-            assert!(items_off(text, "tools", NAMES).is_err(), "{text}");
+            assert!(items_off(text, "tools", TEST_NAMES).is_err(), "{text}");
         }
         let last = "tools:\n- name: web\ntools:\n- name: glob\n- name: x\n";
-        assert_eq!(items_off(last, "tools", NAMES).expect("a list").1, ["glob"]);
+        assert_eq!(items_off(last, "tools", TEST_NAMES).expect("a list").1, ["glob"]);
     }
 }

@@ -4,7 +4,9 @@ use std::fmt::Write as _;
 
 use crate::config::Environment;
 
-use super::clients::{CLIENTS, Client, EDITOR, EntryScope, Folders, Format, OpenProject, System, TERMINAL};
+use super::clients::{
+    CLIENT_ROWS, Client, EDITOR_CLIENT, EntryScope, Folders, Format, OpenProject, System, TERMINAL_CLIENT,
+};
 
 /// Where a person's files are, by system. The home directory is `~` in all of them.
 const SYSTEMS: [(System, &str); 3] = [(System::Linux, "Linux"), (System::Mac, "macOS"), (System::Windows, "Windows")];
@@ -70,7 +72,10 @@ fn section(client: &Client) -> String {
     };
     let (mut steps, mut check) = (vec![approval], vec![format!("To check: {}.", client.check)]);
     // The page says once what most clients need.
-    if [EDITOR, TERMINAL].iter().any(|usual| (usual.approval, usual.check) == (client.approval, client.check)) {
+    if [EDITOR_CLIENT, TERMINAL_CLIENT]
+        .iter()
+        .any(|usual| (usual.approval, usual.check) == (client.approval, client.check))
+    {
         (steps, check) = (Vec::new(), Vec::new());
     }
     if !client.project_approval.is_empty() && client.project_approval != client.approval {
@@ -88,7 +93,7 @@ fn folders() -> String {
     let mut out = "\n| client | the server starts in | its entry names | in a project's file | known from |\n\
                    |---|---|---|---|---|\n"
         .to_owned();
-    for client in CLIENTS {
+    for client in CLIENT_ROWS {
         let names = match client.open_project {
             _ if client.splits_tools() => "its five paths, from there",
             OpenProject::CurrentDirectory => "nothing, or absolute folders",
@@ -107,7 +112,7 @@ mod tests {
 
     #[test]
     fn setup_page_has_a_section_for_each_client() {
-        let sections: String = std::iter::once("\n".to_owned()).chain(CLIENTS.iter().map(section)).collect();
+        let sections: String = std::iter::once("\n".to_owned()).chain(CLIENT_ROWS.iter().map(section)).collect();
         compare("setup_page` -->\n", "<!-- end of setup -->", &sections);
     }
 

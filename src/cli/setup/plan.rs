@@ -217,7 +217,7 @@ impl SetupTarget<'_> {
     /// The entries of ours that are meant: those of the name asked for, or of the usual name, or the only one.
     fn names_to_remove(&self, document: &ClientFile, records: &Records, request: &SetupRequest) -> Result<Vec<String>> {
         let ours = self.list.ours(&document.text).map_err(|why| failed(document, &why))?;
-        let name = request.name.as_deref().unwrap_or(entry::NAME);
+        let name = request.name.as_deref().unwrap_or(entry::DEFAULT_NAME);
         // Only the client that has it with `--split` has a second entry.
         let splits = self.client.splits_tools();
         let is_meant = |one: &str| one == name || splits && one.strip_suffix("-write") == Some(name);

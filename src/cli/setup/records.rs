@@ -15,7 +15,7 @@ use super::{
 };
 
 /// How often another run of the same command may be faster.
-const ATTEMPTS: usize = 200;
+const MAX_ATTEMPTS: usize = 200;
 
 /// The records of the entries of one list of servers.
 #[derive(Debug)]
@@ -87,7 +87,7 @@ impl Records {
     /// Why it cannot be written.
     pub(super) fn save(&self, edits: &[RecordEdit]) -> Result<()> {
         let file = self.file().ok_or("there is no state folder")?;
-        for _ in 0..ATTEMPTS {
+        for _ in 0..MAX_ATTEMPTS {
             let read = ClientFile::read(&file)?;
             let folders = |line: &Value| line["folders"].as_u64();
             let values = || read.text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
@@ -111,7 +111,7 @@ impl Records {
                 return Ok(());
             }
         }
-        refused(format!("another program changed {} {ATTEMPTS} times", file.display()))
+        refused(format!("another program changed {} {MAX_ATTEMPTS} times", file.display()))
     }
 
     fn file(&self) -> Option<PathBuf> {

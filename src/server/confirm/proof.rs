@@ -16,7 +16,7 @@ use sha2::{Digest as _, Sha256};
 
 use file_tools::{
     Fingerprint, Kind, ToolError,
-    session::{ConfirmCodes, KEY, Session},
+    session::{ConfirmCodes, KEY_BYTES, Session},
 };
 
 use super::proposal::{Proposal, declined};
@@ -106,9 +106,9 @@ pub(super) fn digest(fingerprint: &Fingerprint) -> [u8; 32] {
 // the call is the one that was refused, and that its change is the one that was described.
 
 /// The argument that carries a code.
-pub(in crate::server) const CONFIRMATION: &str = "confirmation";
+pub(in crate::server) const CONFIRMATION_ARGUMENT: &str = "confirmation";
 /// How long a code is valid.
-const VALID: Duration = Duration::from_secs(600);
+const CODE_LIFETIME: Duration = Duration::from_secs(600);
 /// Hexadecimal digits of the parts of a code: when it expires, a random number, and what it is bound to.
 const EXPIRY_DIGITS: usize = 8;
 const NONCE_DIGITS: usize = 4;
@@ -120,7 +120,7 @@ const MAX_SUMMARY: usize = 110;
 
 /// Takes the code out of the arguments of a call.
 pub(in crate::server) fn take(arguments: &mut Map<String, Value>) -> Option<String> {
-    match arguments.remove(CONFIRMATION)? {
+    match arguments.remove(CONFIRMATION_ARGUMENT)? {
         Value::Null => None,
         Value::String(code) => Some(code),
         other => Some(other.to_string()),
@@ -139,7 +139,7 @@ pub(in crate::server) fn approve(
     code: Option<&str>,
 ) -> Result<Approval, ToolError> {
     let records = session.confirm_codes().ok_or_else(no_state)?.map_err(unusable_state)?;
-    let key: [u8; KEY] = random_bytes().ok_or_else(no_randomness)?;
+    let key: [u8; KEY_BYTES] = random_bytes().ok_or_else(no_randomness)?;
     let key = records.key(key).map_err(unusable_state)?;
     let codec = RequestStateCodec::try_new(key).map_err(|error| unusable_state(io::Error::other(error)))?;
     // The time of the clock: another process may get the code, and an `Instant` means nothing there.
@@ -159,7 +159,8 @@ pub(in crate::server) fn approve(
 fn issue(codec: &RequestStateCodec, proposal: &Proposal, now: Duration) -> Result<String, ToolError> {
     // Else two codes for one call in the same second were equal, and the second would count as used.
     let nonce: [u8; NONCE_DIGITS / 2] = random_bytes().ok_or_else(no_randomness)?;
-    let head = format!("{:0EXPIRY_DIGITS$x}{:0NONCE_DIGITS$x}", (now + VALID).as_secs(), u16::from_be_bytes(nonce));
+    let head =
+        format!("{:0EXPIRY_DIGITS$x}{:0NONCE_DIGITS$x}", (now + CODE_LIFETIME).as_secs(), u16::from_be_bytes(nonce));
     let call = mac(codec, head.as_bytes(), &proposal.request, CALL_DIGITS);
     // Under the tag of the call, so that no part of a code fits another code.
     let change = mac(codec, &digest(&proposal.fingerprint), call.as_bytes(), CHANGE_DIGITS);
@@ -218,13 +219,13 @@ fn refusal(proposal: &Proposal, code: &str) -> ToolError {
         .hint(format!(
             "show the change to the person with your tool for asking them (such as ask_clarification); if they agree, \
              repeat this call with confirmation=\"{code}\" (valid once, for {} minutes); if not, do not repeat it",
-            VALID.as_secs() / 60
+            CODE_LIFETIME.as_secs() / 60
         ))
         .details(rest.join("\n").trim_start_matches('\n'))
 }
 
 fn invalid(why: InvalidProof) -> ToolError {
-    let minutes = VALID.as_secs() / 60;
+    let minutes = CODE_LIFETIME.as_secs() / 60;
     let reason = match why {
         InvalidProof::Expired => format!("the confirmation code is older than {minutes} minutes"),
         InvalidProof::Used => "the confirmation code was used before".to_owned(),
@@ -250,7 +251,7 @@ mod tests {
 
     use super::*;
 
-    const LIMIT: Duration = Duration::from_secs(60);
+    const TEST_LIMIT: Duration = Duration::from_secs(60);
 
     fn proposal(request: u8, content: &[u8]) -> Proposal {
         let fingerprint =
@@ -265,46 +266,46 @@ mod tests {
     #[test]
     fn state_is_accepted_once_for_its_own_change() {
         let (signer, shown) = (signer(), proposal(1, b"x"));
-        let state = signer.sign(&shown, LIMIT).expect("signed");
-        assert_ne!(state, signer.sign(&shown, LIMIT).expect("signed"), "no two states are alike");
-        assert_eq!(signer.verify(&state, &shown, LIMIT), Ok(()));
-        assert_eq!(signer.verify(&state, &shown, LIMIT), Err(InvalidProof::Unverified));
+        let state = signer.sign(&shown, TEST_LIMIT).expect("signed");
+        assert_ne!(state, signer.sign(&shown, TEST_LIMIT).expect("signed"), "no two states are alike");
+        assert_eq!(signer.verify(&state, &shown, TEST_LIMIT), Ok(()));
+        assert_eq!(signer.verify(&state, &shown, TEST_LIMIT), Err(InvalidProof::Unverified));
     }
 
     #[test]
     fn state_of_another_call_or_process_is_refused() {
         let (signer, shown) = (signer(), proposal(1, b"x"));
-        let state = signer.sign(&shown, LIMIT).expect("signed");
-        assert_eq!(signer.verify(&state, &proposal(2, b"x"), LIMIT), Err(InvalidProof::Unverified));
-        assert_eq!(self::signer().verify(&state, &shown, LIMIT), Err(InvalidProof::Unverified));
-        assert_eq!(signer.verify(&state, &shown, LIMIT), Ok(()), "failed attempts use nothing up");
+        let state = signer.sign(&shown, TEST_LIMIT).expect("signed");
+        assert_eq!(signer.verify(&state, &proposal(2, b"x"), TEST_LIMIT), Err(InvalidProof::Unverified));
+        assert_eq!(self::signer().verify(&state, &shown, TEST_LIMIT), Err(InvalidProof::Unverified));
+        assert_eq!(signer.verify(&state, &shown, TEST_LIMIT), Ok(()), "failed attempts use nothing up");
     }
 
     #[test]
     fn state_of_another_content_or_base_is_of_another_change() {
         let (signer, shown) = (signer(), proposal(1, b"x"));
-        let state = || signer.sign(&shown, LIMIT).expect("signed");
-        assert_eq!(signer.verify(&state(), &proposal(1, b"y"), LIMIT), Err(InvalidProof::OtherChange));
+        let state = || signer.sign(&shown, TEST_LIMIT).expect("signed");
+        assert_eq!(signer.verify(&state(), &proposal(1, b"y"), TEST_LIMIT), Err(InvalidProof::OtherChange));
         let mut elsewhere = proposal(1, b"x");
         elsewhere.fingerprint.base = Base::Revision(Revision::of(b"old"));
-        assert_eq!(signer.verify(&state(), &elsewhere, LIMIT), Err(InvalidProof::OtherChange));
+        assert_eq!(signer.verify(&state(), &elsewhere, TEST_LIMIT), Err(InvalidProof::OtherChange));
         elsewhere = proposal(1, b"x");
         elsewhere.fingerprint.path.push('x');
-        assert_eq!(signer.verify(&state(), &elsewhere, LIMIT), Err(InvalidProof::OtherChange));
+        assert_eq!(signer.verify(&state(), &elsewhere, TEST_LIMIT), Err(InvalidProof::OtherChange));
     }
 
     #[test]
     fn every_changed_character_is_noticed() {
         let (signer, shown) = (signer(), proposal(1, b"x"));
-        let state = signer.sign(&shown, LIMIT).expect("signed");
+        let state = signer.sign(&shown, TEST_LIMIT).expect("signed");
         for at in 0..state.len() {
             let mut forged = state.clone().into_bytes();
             forged[at] = if forged[at] == b'A' { b'Q' } else { b'A' };
             let forged = String::from_utf8(forged).expect("ASCII");
-            assert_eq!(signer.verify(&forged, &shown, LIMIT), Err(InvalidProof::Unverified), "at {at}");
+            assert_eq!(signer.verify(&forged, &shown, TEST_LIMIT), Err(InvalidProof::Unverified), "at {at}");
         }
         for cut in ["", "rs1", "rs1..", &state[..state.len() - 1]] {
-            assert_eq!(signer.verify(cut, &shown, LIMIT), Err(InvalidProof::Unverified), "{cut:?}");
+            assert_eq!(signer.verify(cut, &shown, TEST_LIMIT), Err(InvalidProof::Unverified), "{cut:?}");
         }
     }
 }
@@ -317,7 +318,7 @@ mod code_tests {
 
     use super::*;
 
-    const NOW: Duration = Duration::from_secs(1_800_000_000);
+    const TEST_NOW: Duration = Duration::from_secs(1_800_000_000);
 
     fn proposal(request: u8, content: &[u8]) -> Proposal {
         let fingerprint =
@@ -335,11 +336,11 @@ mod code_tests {
         fn new() -> Self {
             let folder = tempfile::tempdir().expect("a folder");
             let session = Session::new(Some(StateDir::open(folder.path()).expect("opens")));
-            Self { codec: RequestStateCodec::try_new([7; KEY]).expect("long enough"), session, _folder: folder }
+            Self { codec: RequestStateCodec::try_new([7; KEY_BYTES]).expect("long enough"), session, _folder: folder }
         }
 
         fn code(&self, proposal: &Proposal) -> String {
-            issue(&self.codec, proposal, NOW).expect("issued")
+            issue(&self.codec, proposal, TEST_NOW).expect("issued")
         }
 
         fn verify(&self, proposal: &Proposal, code: &str, now: Duration) -> Result<(), InvalidProof> {
@@ -353,11 +354,15 @@ mod code_tests {
         let (fixture, shown) = (Fixture::new(), proposal(1, b"x"));
         let code = fixture.code(&shown);
         assert_eq!(code.len(), CODE_LENGTH);
-        assert_eq!(fixture.verify(&proposal(2, b"x"), &code, NOW), Err(InvalidProof::Unverified));
-        assert_eq!(fixture.verify(&proposal(1, b"y"), &code, NOW), Err(InvalidProof::OtherChange));
-        assert_eq!(fixture.verify(&shown, &code, NOW + VALID), Err(InvalidProof::Expired));
-        assert_eq!(fixture.verify(&shown, &code, NOW + VALID / 2), Ok(()), "failed attempts use nothing up");
-        assert_eq!(fixture.verify(&shown, &code, NOW), Err(InvalidProof::Used));
+        assert_eq!(fixture.verify(&proposal(2, b"x"), &code, TEST_NOW), Err(InvalidProof::Unverified));
+        assert_eq!(fixture.verify(&proposal(1, b"y"), &code, TEST_NOW), Err(InvalidProof::OtherChange));
+        assert_eq!(fixture.verify(&shown, &code, TEST_NOW + CODE_LIFETIME), Err(InvalidProof::Expired));
+        assert_eq!(
+            fixture.verify(&shown, &code, TEST_NOW + CODE_LIFETIME / 2),
+            Ok(()),
+            "failed attempts use nothing up"
+        );
+        assert_eq!(fixture.verify(&shown, &code, TEST_NOW), Err(InvalidProof::Used));
     }
 
     #[test]
@@ -368,14 +373,14 @@ mod code_tests {
             let mut forged = code.clone().into_bytes();
             forged[at] = if forged[at] == b'0' { b'1' } else { b'0' };
             let forged = String::from_utf8(forged).expect("ASCII");
-            assert!(fixture.verify(&shown, &forged, NOW).is_err(), "at {at}");
+            assert!(fixture.verify(&shown, &forged, TEST_NOW).is_err(), "at {at}");
         }
         for other in
             ["", &code[1..], &code[..CODE_LENGTH - 1], &code.to_uppercase(), &format!("{code}0"), &"é".repeat(20)]
         {
-            assert_eq!(fixture.verify(&shown, other, NOW), Err(InvalidProof::Unverified), "{other:?}");
+            assert_eq!(fixture.verify(&shown, other, TEST_NOW), Err(InvalidProof::Unverified), "{other:?}");
         }
-        assert_eq!(fixture.verify(&shown, &code, NOW), Ok(()));
+        assert_eq!(fixture.verify(&shown, &code, TEST_NOW), Ok(()));
     }
 
     #[test]

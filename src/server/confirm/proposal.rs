@@ -81,8 +81,8 @@ impl Draft {
 
 /// Consent is an accepted form with its field ticked, and nothing else.
 pub(super) fn consent(answer: &ElicitResult) -> Result<(), ToolError> {
-    const NEXT: &str = "do not repeat the call unchanged; ask the user what to do instead";
-    let ticked = answer.content.as_ref().is_some_and(|content| content.get(FIELD) == Some(&Value::Bool(true)));
+    const REFUSED_HINT: &str = "do not repeat the call unchanged; ask the user what to do instead";
+    let ticked = answer.content.as_ref().is_some_and(|content| content.get(CONFIRM_FIELD) == Some(&Value::Bool(true)));
     let reason = match answer.action {
         ElicitationAction::Accept if ticked => return Ok(()),
         ElicitationAction::Accept => "the user sent the form without confirming the change",
@@ -90,7 +90,7 @@ pub(super) fn consent(answer: &ElicitResult) -> Result<(), ToolError> {
         // Cancel: the person closed the form without a choice.
         _ => "the user dismissed the question about this change",
     };
-    Err(declined(reason).hint(NEXT))
+    Err(declined(reason).hint(REFUSED_HINT))
 }
 
 /// A change that was not approved.
@@ -104,7 +104,7 @@ pub(super) fn declined(reason: impl std::fmt::Display) -> ToolError {
 // sequence or look like something else (CVE-2021-42574, "Trojan Source"), and what is left out is named first.
 
 /// The question's only field, and its name among the questions of one result.
-pub(super) const FIELD: &str = "confirm";
+pub(super) const CONFIRM_FIELD: &str = "confirm";
 /// Lines of a diff that are shown: several screens.
 const MAX_LINES: usize = 200;
 /// Characters of one line that are shown.
@@ -114,7 +114,7 @@ const MAX_BYTES: usize = 24 << 10;
 
 /// The request that shows `message` with one box to tick.
 pub(super) fn elicitation(message: &str) -> ElicitRequest {
-    let form = ElicitationSchema::builder().required_bool_property(FIELD, |field| {
+    let form = ElicitationSchema::builder().required_bool_property(CONFIRM_FIELD, |field| {
         field.title("Make this change").description("Tick to make the change. Otherwise nothing is changed.")
     });
     ElicitRequest::new(ElicitRequestParams::FormElicitationParams {

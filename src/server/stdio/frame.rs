@@ -8,9 +8,9 @@ use rmcp::model::RequestId;
 use tokio::io::{AsyncRead, AsyncReadExt};
 
 /// Bytes asked for at once.
-const CHUNK: usize = 16 << 10;
+const CHUNK_BYTES: usize = 16 << 10;
 /// Bytes asked for at once in a longer line: the capacity of a pipe on Linux (pipe(7)).
-const PIPE: usize = 64 << 10;
+const PIPE_BYTES: usize = 64 << 10;
 /// A buffer that grew beyond this for one line is freed.
 const MAX_KEPT: usize = 1 << 20;
 /// The byte-order mark with which some programs begin their output.
@@ -78,7 +78,11 @@ impl<R: AsyncRead + Unpin> FrameReader<R> {
                 FrameStep::NeedMore => {}
             }
             // A long line is read in pieces as large as a pipe gives, within the limit for lines.
-            self.buffer.reserve(if self.buffer.is_empty() { CHUNK } else { self.limit.clamp(CHUNK, PIPE) });
+            self.buffer.reserve(if self.buffer.is_empty() {
+                CHUNK_BYTES
+            } else {
+                self.limit.clamp(CHUNK_BYTES, PIPE_BYTES)
+            });
             match self.input.read_buf(&mut self.buffer).await {
                 Ok(0) => self.ended = true,
                 Ok(_) => {}
@@ -306,7 +310,7 @@ mod tests {
             }
             // A buffer doubles when it grows.
             let held = reader.buffer.capacity();
-            assert!(held <= 2 * (limit + CHUNK), "{held} bytes for lines of {limit} in pieces of {sizes:?}");
+            assert!(held <= 2 * (limit + CHUNK_BYTES), "{held} bytes for lines of {limit} in pieces of {sizes:?}");
         }
     }
 

@@ -33,7 +33,7 @@ const MAX_REASON: usize = 300;
 pub(in crate::server) struct DuplicateKey(pub(in crate::server) String);
 
 /// The code of a request that is refused for now: JSON-RPC reserves -32000 to -32099 for servers.
-const BUSY: ErrorCode = ErrorCode(-32000);
+const BUSY_CODE: ErrorCode = ErrorCode(-32000);
 
 #[derive(Debug)]
 pub(super) enum Incoming {
@@ -126,7 +126,7 @@ pub(super) fn too_many(calls: usize, bytes: usize) -> ErrorData {
         "too many calls in flight: at most {calls}, of {size} in all; this one was not started, send it again \
          when others are answered"
     );
-    ErrorData::new(BUSY, message, None)
+    ErrorData::new(BUSY_CODE, message, None)
 }
 
 fn request(method: &str, id: RequestId, line: &[u8]) -> Incoming {
@@ -186,7 +186,7 @@ fn is_without_handshake(line: &[u8]) -> bool {
 
 /// The members of parameters, by their paths, that are checked for an error: of every method without a name, each with its
 /// type, and whether it is required. What holds another comes before it.
-const MEMBERS: &[(&str, &str, JsonType, bool)] = &[
+const CHECKED_MEMBERS: &[(&str, &str, JsonType, bool)] = &[
     ("", "/_meta", JsonType::Object, false),
     ("initialize", "/protocolVersion", JsonType::Text, true),
     ("initialize", "/capabilities", JsonType::Object, true),
@@ -224,7 +224,7 @@ fn wrong_params(method: &str, line: &[u8]) -> Option<String> {
     if !params.is_object() {
         return Some("`params` must be an object".to_owned());
     }
-    for (_, path, kind, is_required) in MEMBERS.iter().filter(|row| row.0.is_empty() || row.0 == method) {
+    for (_, path, kind, is_required) in CHECKED_MEMBERS.iter().filter(|row| row.0.is_empty() || row.0 == method) {
         let name = path[1..].replace('/', ".");
         let (is_it, wanted): (fn(&Value) -> bool, _) = match kind {
             JsonType::Text => (Value::is_string, "a text"),

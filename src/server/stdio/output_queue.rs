@@ -26,9 +26,9 @@ const PROGRESS_ROOM: usize = 256 << 10;
 /// Bytes that wait before reading pauses: a client that does not read its answers gets no more.
 const READING_ROOM: usize = 64 << 20;
 /// Bytes of a message without its texts, and of most messages in all.
-const FRAME: usize = 512;
+const FRAME_BYTES: usize = 512;
 /// Bytes that one write gathers.
-const BATCH: usize = 64 << 10;
+const BATCH_BYTES: usize = 64 << 10;
 
 /// The queue; cheap to clone, never blocks.
 #[derive(Clone, Debug)]
@@ -134,11 +134,11 @@ fn arrive(expected: &Mutex<HashMap<RequestId, Expected>>, id: &RequestId) -> Opt
 
 /// About how many bytes a message takes: a buffer of that size is not copied again and again as it grows.
 fn about(message: &ServerJsonRpcMessage) -> usize {
-    let JsonRpcMessage::Response(response) = message else { return FRAME };
-    let ServerResult::CallToolResult(result) = &response.result else { return FRAME };
+    let JsonRpcMessage::Response(response) = message else { return FRAME_BYTES };
+    let ServerResult::CallToolResult(result) = &response.result else { return FRAME_BYTES };
     // An eighth for what is escaped.
     let texts = result.content.iter().filter_map(|block| block.as_text());
-    FRAME + texts.map(|text| text.text.len() / 8 * 9).sum::<usize>()
+    FRAME_BYTES + texts.map(|text| text.text.len() / 8 * 9).sum::<usize>()
 }
 
 #[derive(Debug)]
@@ -177,7 +177,7 @@ async fn write<W>(
                 Queued::Flush(done) => waiting.push(done),
             }
             // Several short answers go out in one write(2).
-            next = if batch.len() < BATCH { queued.try_recv().ok() } else { None };
+            next = if batch.len() < BATCH_BYTES { queued.try_recv().ok() } else { None };
         }
         let written = match output.write_all(&batch).await {
             Ok(()) => output.flush().await,
@@ -212,7 +212,7 @@ const MAX_LARGE: usize = 16 << 20;
 /// Bytes of an answer that needs no budget.
 const MAX_SMALL: usize = 128 << 10;
 /// Bytes that one permit of the semaphore counts for.
-const UNIT: usize = 1 << 10;
+const PERMIT_BYTES: usize = 1 << 10;
 
 /// Room that is left for large answers; cheap to clone.
 #[derive(Clone, Debug)]
@@ -232,7 +232,7 @@ pub(in crate::server) type ResponsePermit = OwnedSemaphorePermit;
 
 impl Default for ResponseBudget {
     fn default() -> Self {
-        let free = Arc::new(Semaphore::new(MAX_LARGE / UNIT));
+        let free = Arc::new(Semaphore::new(MAX_LARGE / PERMIT_BYTES));
         Self(Arc::new(BudgetState { free, waiting: Arc::default(), waits: AtomicUsize::default() }))
     }
 }
@@ -245,7 +245,7 @@ impl ResponseBudget {
             return None;
         }
         // An answer over the whole budget takes all of it: it could wait for more than there is for ever.
-        let units = u32::try_from(bytes.min(MAX_LARGE).div_ceil(UNIT)).unwrap_or(u32::MAX);
+        let units = u32::try_from(bytes.min(MAX_LARGE).div_ceil(PERMIT_BYTES)).unwrap_or(u32::MAX);
         if let Ok(permit) = Arc::clone(&self.0.free).try_acquire_many_owned(units) {
             return Some(permit);
         }

@@ -12,7 +12,7 @@ use std::time::Duration;
 use rustix::fs::{Mode, OFlags, fstat, openat};
 use rustix::io::Errno;
 
-use crate::{Failure, contract::TRAVERSE};
+use crate::{Failure, contract::TRAVERSE_FLAGS};
 
 use super::faults;
 
@@ -66,7 +66,7 @@ fn difference(
 fn walk(dir: BorrowedFd<'_>, relative: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
     let mut here: Option<OwnedFd> = None;
     for name in relative.parent().into_iter().flatten() {
-        here = Some(openat(here.as_ref().map_or(dir, AsFd::as_fd), name, TRAVERSE, Mode::empty())?);
+        here = Some(openat(here.as_ref().map_or(dir, AsFd::as_fd), name, TRAVERSE_FLAGS, Mode::empty())?);
     }
     let name = relative.file_name().unwrap_or(relative.as_os_str());
     openat(here.as_ref().map_or(dir, AsFd::as_fd), name, flags | OFlags::NOFOLLOW, Mode::empty())
@@ -107,7 +107,7 @@ mod tests {
     use std::fs::{self, File};
 
     use super::*;
-    use crate::contract::READ;
+    use crate::contract::READ_FLAGS;
 
     /// A folder with `real/file` and a link `dir` to `real`, and what the check says of such an `open` in it.
     fn check(relative: &str, open: impl Fn(&Path) -> io::Result<File>) -> Option<String> {
@@ -117,7 +117,7 @@ mod tests {
         std::os::unix::fs::symlink("real", temp.path().join("dir")).unwrap();
         let top = File::open(temp.path()).unwrap();
         let open = || Ok(open(temp.path())?.into());
-        difference(top.as_fd(), Path::new(relative), READ, &open(), open)
+        difference(top.as_fd(), Path::new(relative), READ_FLAGS, &open(), open)
     }
 
     #[test]

@@ -15,7 +15,7 @@ impl Dir {
     pub fn mode_when_recreated(&self, file: &File, stat: &Stat) -> io::Result<u32> {
         let (mut group, mut other) = (stat.permissions() >> 3 & 7, stat.permissions() & 7);
         let here = self.reopen(OpenFor::List)?;
-        let [own, inherited] = [masked_entries(file, ACCESS)?, masked_entries(&here, DEFAULT)?];
+        let [own, inherited] = [masked_entries(file, ACCESS_ACL)?, masked_entries(&here, DEFAULT_ACL)?];
         if own != inherited {
             let least = |bits, entry: &AclEntry| bits & entry.bits();
             group = own.iter().fold(group, least);
@@ -34,8 +34,8 @@ impl Dir {
     }
 }
 
-pub(super) const ACCESS: &str = "system.posix_acl_access";
-const DEFAULT: &str = "system.posix_acl_default";
+pub(super) const ACCESS_ACL: &str = "system.posix_acl_access";
+const DEFAULT_ACL: &str = "system.posix_acl_default";
 
 /// An entry of an ACL as `linux/posix_acl_xattr.h` has it: a tag, permission bits and an id, the first two of two bytes.
 #[derive(PartialEq, Eq)]

@@ -182,12 +182,12 @@ mod tests {
 
     use super::*;
 
-    const FOLDER: &str = "_BENEATH_RENAME_IN";
+    const FOLDER_VARIABLE: &str = "_BENEATH_RENAME_IN";
 
     /// The part of the test below that another process plays; alone it does nothing.
     #[test]
     fn started_again() {
-        let Some(folder) = std::env::var_os(FOLDER) else { return };
+        let Some(folder) = std::env::var_os(FOLDER_VARIABLE) else { return };
         let dir = Dir::open_ambient(Path::new(&folder), false).unwrap();
         assert_eq!(dir.rename_new(OsStr::new("from"), OsStr::new("to")).unwrap_err().raw_os_error(), Some(5));
     }
@@ -197,7 +197,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("from"), "content").unwrap();
         let mut command = Command::new(std::env::current_exe().unwrap());
-        command.args(["--exact", "unix::entries::tests::started_again"]).env(FOLDER, folder.path());
+        command.args(["--exact", "unix::entries::tests::started_again"]).env(FOLDER_VARIABLE, folder.path());
         // The first call is linkat(2), the second the unlinkat(2) that fails.
         let output = command.env("_ROOTBOUND_FAULT", "EIO:2,no-exchange").output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

@@ -7,7 +7,7 @@ use rustix::fs::{AtFlags, StatxFlags, fstatfs, fstatvfs, statx};
 use crate::{Dir, StableInodes};
 
 /// On a disk of this machine.
-const DISKS: &[u64] = &[
+const DISK_MAGICS: &[u64] = &[
     0xEF53,      // ext2, ext3, ext4
     0x5846_5342, // XFS
     0x9123_683E, // Btrfs
@@ -17,26 +17,26 @@ const DISKS: &[u64] = &[
 ];
 
 /// In the memory of this machine.
-const MEMORY: &[u64] = &[
+const MEMORY_MAGICS: &[u64] = &[
     0x0102_1994, // tmpfs
     0x8584_58F6, // ramfs
 ];
 
 /// overlayfs, which answers with the stat of the file below it.
-const OVERLAY: u64 = 0x794C_7630;
+const OVERLAY_MAGIC: u64 = 0x794C_7630;
 
 /// Whether every change of it is made through this kernel, and so with an event of inotify(7). Not so on network file
 /// systems and FUSE, where another machine or process may change it, nor on an overlay, whose layers may be changed by
 /// themselves.
 pub fn reports_all_changes(what: impl AsFd) -> rustix::io::Result<bool> {
     let kind = kind(what)?;
-    Ok(DISKS.contains(&kind) || MEMORY.contains(&kind))
+    Ok(DISK_MAGICS.contains(&kind) || MEMORY_MAGICS.contains(&kind))
 }
 
 impl Dir {
     /// Whether it is on an overlay.
     pub fn is_overlay(&self) -> bool {
-        kind(self).is_ok_and(|kind| kind == OVERLAY)
+        kind(self).is_ok_and(|kind| kind == OVERLAY_MAGIC)
     }
 
     /// Its file system, if that system's stat says of every change to a file that it happened: by change times that no
@@ -46,7 +46,7 @@ impl Dir {
     /// Not so on network file systems and FUSE, where another machine or process answers, and on tmpfs and ramfs, whose
     /// pages are never written back: what is stored through a mapping after the first store changes no time.
     pub fn stable_inodes(&self) -> Option<StableInodes> {
-        let kind = kind(self).ok().filter(|kind| DISKS.contains(kind) || *kind == OVERLAY)?;
+        let kind = kind(self).ok().filter(|kind| DISK_MAGICS.contains(kind) || *kind == OVERLAY_MAGIC)?;
         Some(StableInodes { kind, id: fstatvfs(self).ok()?.f_fsid })
     }
 

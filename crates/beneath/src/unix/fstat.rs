@@ -9,7 +9,7 @@ use rustix::fs::{AtFlags, CWD, FileType, Gid, Mode, SeekFrom, Uid, fchmod, fchow
 use rustix::io::Errno;
 
 #[cfg(any(target_os = "linux", target_vendor = "apple"))]
-use super::acl::{ACCESS, AclEntry, masked_entries};
+use super::acl::{ACCESS_ACL, AclEntry, masked_entries};
 use super::process::{change, retry};
 use crate::{FileIdentity, FileKind, Stat};
 
@@ -155,17 +155,17 @@ fn carry_extended(old: &File, new: &File) -> io::Result<u32> {
     if cfg!(target_vendor = "apple") {
         return Ok(0o777);
     }
-    let own = fgetxattr(old, ACCESS, value.as_mut_slice()).ok();
+    let own = fgetxattr(old, ACCESS_ACL, value.as_mut_slice()).ok();
     if let Some(size) = own
-        && set(ACCESS.as_bytes(), &value[..size])?
+        && set(ACCESS_ACL.as_bytes(), &value[..size])?
     {
         return Ok(0o777);
     }
-    let group = || masked_entries(old, ACCESS).unwrap_or_default().into_iter().find(AclEntry::is_of_owning_group);
+    let group = || masked_entries(old, ACCESS_ACL).unwrap_or_default().into_iter().find(AclEntry::is_of_owning_group);
     let bits = own.map_or(0o777, |_| 0o707 | group().map_or(0, |group| group.bits()) << 3);
     // One that the directory gives its new files (`default:`) would let in whom the former file did not.
-    if fgetxattr(new, ACCESS, value.as_mut_slice()).is_ok() {
-        change("fremovexattr", || fremovexattr(new, ACCESS))?;
+    if fgetxattr(new, ACCESS_ACL, value.as_mut_slice()).is_ok() {
+        change("fremovexattr", || fremovexattr(new, ACCESS_ACL))?;
     }
     Ok(bits)
 }
@@ -185,7 +185,7 @@ mod tests {
 
     use super::*;
 
-    const FOLDER: &str = "_BENEATH_ACL_IN";
+    const FOLDER_VARIABLE: &str = "_BENEATH_ACL_IN";
 
     /// `user::rw-`, `user:1:rwx`, `group::r--`, `mask::rwx`, `other::---`.
     fn acl() -> Vec<u8> {
@@ -205,7 +205,7 @@ mod tests {
     /// The part of the test below that another process plays; alone it does nothing.
     #[test]
     fn started_again() {
-        let Some(folder) = std::env::var_os(FOLDER) else { return };
+        let Some(folder) = std::env::var_os(FOLDER_VARIABLE) else { return };
         match carried(Path::new(&folder)) {
             Ok(mode) => assert_eq!(mode, 0o640, "the mask is no right of the group"),
             Err(error) => {
@@ -218,14 +218,14 @@ mod tests {
     fn an_acl_is_carried_over_or_the_group_gets_no_more_than_it_had() {
         let folder = tempfile::tempdir().unwrap();
         let old = File::create(folder.path().join("old")).unwrap();
-        if fsetxattr(&old, ACCESS, &acl(), XattrFlags::empty()).is_err() {
+        if fsetxattr(&old, ACCESS_ACL, &acl(), XattrFlags::empty()).is_err() {
             return;
         }
         assert_eq!(carried(folder.path()).unwrap(), 0o670);
         // The first call sets the ACCESS: it is refused, or there is no room.
         for (fault, is_made) in [("EIO:1", true), ("ENOSPC:1", false), ("EDQUOT:1", false)] {
             let mut command = Command::new(std::env::current_exe().unwrap());
-            command.args(["--exact", "unix::fstat::tests::started_again"]).env(FOLDER, folder.path());
+            command.args(["--exact", "unix::fstat::tests::started_again"]).env(FOLDER_VARIABLE, folder.path());
             let output = command.env("_ROOTBOUND_FAULT", fault).output().unwrap();
             let is_whole = fs::metadata(folder.path().join("new")).unwrap().permissions().mode() & 0o777 == 0o640;
             let log = String::from_utf8_lossy(&output.stderr);
@@ -245,6 +245,6 @@ mod tests {
         }
         assert_eq!(carried(folder.path()).unwrap(), 0o640);
         let new = File::open(folder.path().join("new")).unwrap();
-        assert!(fgetxattr(&new, ACCESS, [0_u8; 100].as_mut_slice()).is_err(), "user:1 may not read it");
+        assert!(fgetxattr(&new, ACCESS_ACL, [0_u8; 100].as_mut_slice()).is_err(), "user:1 may not read it");
     }
 }

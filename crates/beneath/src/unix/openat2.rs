@@ -12,21 +12,21 @@ use rustix::io::{Errno, ReadWriteFlags, preadv2};
 
 use super::{fstat::stat_of, process::wait_for_files};
 use crate::Stat;
-use crate::contract::{Failure, TRAVERSE};
+use crate::contract::{Failure, TRAVERSE_FLAGS};
 use crate::testing::{faults, open_check::checked};
 
 /// `BENEATH`: neither above the directory nor to an absolute path. `NO_SYMLINKS`: through no link, at the end
 /// neither. `NO_MAGICLINKS`: not through `/proc/self/root` or `/proc/self/fd/N`, which are no symbolic links to the
 /// kernel; `NO_SYMLINKS` implies it today, but openat2(2) asks for both.
-const CONFINED: ResolveFlags =
+const CONFINED_LOOKUP: ResolveFlags =
     ResolveFlags::BENEATH.union(ResolveFlags::NO_SYMLINKS).union(ResolveFlags::NO_MAGICLINKS);
 
-/// As [`CONFINED`], for a lookup that never waits: only through names that the kernel has in memory
+/// As [`CONFINED_LOOKUP`], for a lookup that never waits: only through names that the kernel has in memory
 /// (`RESOLVE_CACHED`, Linux 5.12; else EAGAIN), and never onto another file system.
-const CACHED: ResolveFlags = CONFINED.union(ResolveFlags::CACHED).union(ResolveFlags::NO_XDEV);
+const CACHED_LOOKUP: ResolveFlags = CONFINED_LOOKUP.union(ResolveFlags::CACHED).union(ResolveFlags::NO_XDEV);
 
 /// Longest path that is handed to one call: `PATH_MAX` is 4096 with the NUL at the end.
-const PIECE: usize = 4000;
+const MAX_PATH_BYTES: usize = 4000;
 
 /// Opens `relative` beneath `dir`.
 pub(crate) fn open_beneath(dir: impl AsFd, relative: &Path, flags: OFlags) -> Result<OwnedFd, Failure> {
@@ -37,11 +37,11 @@ pub(crate) fn open_beneath(dir: impl AsFd, relative: &Path, flags: OFlags) -> Re
 fn open_pieces(dir: BorrowedFd<'_>, relative: &Path, flags: OFlags) -> Result<OwnedFd, Failure> {
     let mut rest = relative.as_os_str().as_bytes();
     let mut here: Option<OwnedFd> = None;
-    while rest.len() > PIECE {
+    while rest.len() > MAX_PATH_BYTES {
         // No name is that long (`NAME_MAX` is 255), so a piece without a slash ends as ENAMETOOLONG of the kernel.
-        let cut = rest[..PIECE].iter().rposition(|byte| *byte == b'/').unwrap_or(PIECE);
+        let cut = rest[..MAX_PATH_BYTES].iter().rposition(|byte| *byte == b'/').unwrap_or(MAX_PATH_BYTES);
         let from = here.as_ref().map_or(dir, AsFd::as_fd);
-        here = Some(open_piece(from, Path::new(OsStr::from_bytes(&rest[..cut])), TRAVERSE)?);
+        here = Some(open_piece(from, Path::new(OsStr::from_bytes(&rest[..cut])), TRAVERSE_FLAGS)?);
         rest = rest.get(cut + 1..).unwrap_or_default();
     }
     let from = here.as_ref().map_or(dir, AsFd::as_fd);
@@ -59,7 +59,7 @@ fn open_piece(dir: impl AsFd, relative: &Path, flags: OFlags) -> Result<OwnedFd,
     // says to try again.
     let (mut attempts, mut waited) = (0, 0);
     loop {
-        match faults::opening(|| openat2(&dir, relative, flags, Mode::empty(), CONFINED)) {
+        match faults::opening(|| openat2(&dir, relative, flags, Mode::empty(), CONFINED_LOOKUP)) {
             Err(Errno::AGAIN | Errno::INTR) if attempts < 128 => attempts += 1,
             Err(Errno::MFILE | Errno::NFILE) if wait_for_files(&mut waited) => {}
             // ELOOP: a component is a link. EXDEV: the path would leave the directory.
@@ -78,7 +78,7 @@ pub(crate) fn available(dir: impl AsFd) -> bool {
 
 /// As [`open_beneath`], without waiting; `None` for every error.
 pub(crate) fn open_cached(dir: impl AsFd, relative: &Path, flags: OFlags) -> Option<OwnedFd> {
-    openat2(dir, relative, flags, Mode::empty(), CACHED).ok()
+    openat2(dir, relative, flags, Mode::empty(), CACHED_LOOKUP).ok()
 }
 
 /// Device and inode of what a root's host path leads to, without waiting; `None` for every error.

@@ -66,7 +66,7 @@ pub(super) fn open<T>(mut call: impl FnMut() -> rustix::io::Result<T>) -> io::Re
 }
 
 /// How long, in milliseconds, an open waits for another call to close a file.
-const WAIT: u32 = 50;
+const CLOSE_WAIT_MILLIS: u32 = 50;
 /// How long, in milliseconds, no open waits after such a wait failed: a search would wait once for each file.
 const NO_WAIT_AFTER: u64 = 1000;
 
@@ -89,7 +89,7 @@ pub(super) fn wait_for_files(waited: &mut u32) -> bool {
     // Relaxed: it guards no data, and an old value costs one more wait.
     let last = LAST_FAILED.load(Ordering::Relaxed);
     let is_soon_after = *waited == 0 && last > 0 && now < last + NO_WAIT_AFTER;
-    if is_soon_after || *waited >= WAIT {
+    if is_soon_after || *waited >= CLOSE_WAIT_MILLIS {
         if !is_soon_after {
             LAST_FAILED.store(now, Ordering::Relaxed);
         }

@@ -201,7 +201,7 @@ impl Dir {
     }
 
     /// Whether directories can be locked on this system.
-    pub const LOCKS: bool = true;
+    pub const LOCKS_DIRECTORIES: bool = true;
     /// Whether files are appended to and written in place here.
     pub const CHANGES_FILES: bool = false;
 
@@ -269,7 +269,7 @@ fn verbatim(path: &Path) -> io::Result<PathBuf> {
 /// `FILE_FLAG_DELETE_ON_CLOSE`: a process that dies leaves no lock.
 const DELETE_ON_CLOSE: u32 = 0x0400_0000;
 /// `FILE_ATTRIBUTE_TEMPORARY`: not worth writing to the disk.
-const TEMPORARY: u32 = 0x100;
+const TEMPORARY_ATTRIBUTE: u32 = 0x100;
 
 /// Where this user's programs keep what belongs to this machine.
 fn folder() -> PathBuf {
@@ -283,7 +283,7 @@ fn lock_file(folder: &Path, name: &str) -> io::Result<File> {
     let open = || {
         let mut options = fs::OpenOptions::new();
         options.write(true).create(true).truncate(false).share_mode(0);
-        options.custom_flags(DELETE_ON_CLOSE).attributes(TEMPORARY).open(&path)
+        options.custom_flags(DELETE_ON_CLOSE).attributes(TEMPORARY_ATTRIBUTE).open(&path)
     };
     match open() {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {

@@ -14,9 +14,9 @@ pub(super) const OPEN_REPARSE_POINT: u32 = 0x0020_0000;
 /// `FILE_ATTRIBUTE_REPARSE_POINT`: a link, or a file that a filter fills in (`OneDrive`, deduplication).
 pub(super) const REPARSE_POINT: u32 = 0x400;
 /// `FILE_ATTRIBUTE_DIRECTORY`.
-const DIRECTORY: u32 = 0x10;
+const DIRECTORY_ATTRIBUTE: u32 = 0x10;
 /// `FILE_ATTRIBUTE_HIDDEN`, `_SYSTEM`, `_ARCHIVE`, `_NOT_CONTENT_INDEXED`: what a new file can be given.
-const KEPT: u32 = 0x2 | 0x4 | 0x20 | 0x2000;
+const KEPT_ATTRIBUTES: u32 = 0x2 | 0x4 | 0x20 | 0x2000;
 
 /// Stats an open file.
 pub fn file_stat(file: &File) -> io::Result<Stat> {
@@ -27,7 +27,7 @@ pub fn file_stat(file: &File) -> io::Result<Stat> {
     // A junction and a mount point are links for the standard library, too: reparse points that name another place.
     let kind = if attributes & REPARSE_POINT != 0 && is_other_place()? {
         FileKind::Symlink
-    } else if attributes & DIRECTORY != 0 {
+    } else if attributes & DIRECTORY_ATTRIBUTE != 0 {
         FileKind::Directory
     } else {
         FileKind::File
@@ -77,7 +77,7 @@ pub fn next_hole(_: &File, _: u64, size: u64) -> u64 {
 
 /// The attributes that a file which replaces `old` is made with.
 pub(super) fn kept_attributes(old: &Stat) -> u32 {
-    old.identity.attributes & KEPT
+    old.identity.attributes & KEPT_ATTRIBUTES
 }
 
 /// Volume and file number of what a host path leads to.

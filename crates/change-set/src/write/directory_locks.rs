@@ -326,7 +326,7 @@ fn each_directory(
 /// The innermost directory above `path` that is there, and how far it is below the root; `None` where it may not be
 /// opened.
 fn nearest(path: &WorkspacePath) -> Result<Option<(usize, ExistingDirectory)>, AccessErrorKind> {
-    if !Dir::LOCKS {
+    if !Dir::LOCKS_DIRECTORIES {
         return Ok(None);
     }
     for above in std::iter::successors(path.parent(), WorkspacePath::parent) {

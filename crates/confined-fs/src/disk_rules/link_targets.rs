@@ -17,7 +17,8 @@ const MAX_ENTRIES: usize = 4_000;
 /// Directories one below the other that are searched, the top among them.
 const MAX_DEPTH: usize = 4;
 /// Directories that are never searched: thousands of files that no program runs.
-const SKIPPED: &[&str] = &["objects", "refs", "logs", "lfs", "worktrees", "modules", "node_modules", "cache"];
+const SKIPPED_DIRECTORIES: &[&str] =
+    &["objects", "refs", "logs", "lfs", "worktrees", "modules", "node_modules", "cache"];
 
 /// The target of a link, and what the link is called.
 #[derive(Debug)]
@@ -110,5 +111,5 @@ impl LinkSearch<'_> {
 
 /// Whether something in the directory may have a protected name.
 fn may_hold(path: &Path, name: &OsStr) -> bool {
-    !SKIPPED.iter().any(|skipped| *skipped == name) && Policy::leads_to_protected(path)
+    !SKIPPED_DIRECTORIES.iter().any(|skipped| *skipped == name) && Policy::leads_to_protected(path)
 }

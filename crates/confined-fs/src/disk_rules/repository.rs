@@ -13,11 +13,11 @@ use std::{collections::HashSet, ffi::OsStr};
 use beneath::lexical::{base_of, strip_base, without_verbatim};
 use beneath::{FileKind, Listed, OpenFor};
 
-use crate::walk::{GIT, gitdir_of, names_worktree};
+use crate::walk::{GIT_ENTRY, gitdir_of, names_worktree};
 use crate::{Dir, Policy, Root, WorkspacePath, path::name_of, policy::is_place_of_worktrees, root::Checkouts};
 
 /// Names that a directory which has `HEAD` lacks to be a repository.
-const REST: [&str; 3] = ["objects", "refs", "commondir"];
+const REPOSITORY_PARTS: [&str; 3] = ["objects", "refs", "commondir"];
 
 /// Why a path may not be written, where a directory above it is a repository, or the path would make it one.
 /// Three quick system calls for each directory on the way.
@@ -35,7 +35,7 @@ pub fn why_refused(real: &WorkspacePath) -> io::Result<Option<String>> {
             let why = if is_repository(|name| kind_of(&dir, name).ok().flatten()) {
                 Some(rule(&shown()))
             } else {
-                let completes = Policy::is_one_of(name, &REST);
+                let completes = Policy::is_one_of(name, &REPOSITORY_PARTS);
                 completes.then(|| format!("what would make {} a git repository", shown()))
             };
             if why.is_some() && !policy.allows_protected(real.relative()) {
@@ -114,9 +114,9 @@ const MAX_BYTES: u64 = 64 << 10;
 /// a `.git` file out of an archive must not make the system log in to a server.
 pub(super) fn find_checkouts(root: &Root) -> Option<Checkouts> {
     // Not past a `.git` that is a link or broken: what is above it is another repository.
-    let top = root.canonical.ancestors().find(|above| above.join(GIT).symlink_metadata().is_ok())?;
+    let top = root.canonical.ancestors().find(|above| above.join(GIT_ENTRY).symlink_metadata().is_ok())?;
     let named = gitdir_of(&Dir::open_ambient(top, false).ok()?);
-    let git = named.as_ref().map_or(Some(top.join(GIT)), |(_, named)| canonical(top, named))?;
+    let git = named.as_ref().map_or(Some(top.join(GIT_ENTRY)), |(_, named)| canonical(top, named))?;
     let is_linked = named.is_some() && names_worktree(&git);
     // Any `.git` file can name any repository of the host, which nothing of a submodule or `--separate-git-dir` proves.
     if named.is_some() && !is_linked && !git.starts_with(&root.canonical) {
@@ -150,7 +150,7 @@ pub(super) fn find_checkouts(root: &Root) -> Option<Checkouts> {
 /// The top directory of the worktree whose git directory `dir` is, at `path`, by git's back link; `None` where it is gone.
 fn worktree_of(dir: &beneath::Dir, path: &Path) -> Option<PathBuf> {
     let named = PathBuf::from(name_of(content(dir, "gitdir")?.trim_ascii_end().to_vec())?);
-    canonical(path, named.parent().filter(|_| named.ends_with(GIT))?)
+    canonical(path, named.parent().filter(|_| named.ends_with(GIT_ENTRY))?)
 }
 
 /// Whether a directory is still the worktree of that git directory: its `.git` file names that. Any directory of the host
@@ -165,7 +165,7 @@ fn names_back(worktree: &Path, git: &Path) -> bool {
 fn main_checkout(dir: &beneath::Dir, common: &Path) -> Option<PathBuf> {
     let config = content(dir, "config").unwrap_or_default().to_ascii_lowercase();
     let is_bare = String::from_utf8_lossy(&config).replace([' ', '\t'], "").contains("bare=true");
-    common.parent().filter(|_| common.ends_with(GIT) && !is_bare).map(Path::to_owned)
+    common.parent().filter(|_| common.ends_with(GIT_ENTRY) && !is_bare).map(Path::to_owned)
 }
 
 /// The content of a regular file; links and long ones are refused.

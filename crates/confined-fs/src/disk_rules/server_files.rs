@@ -14,7 +14,7 @@ use beneath::lexical::{MAX_LINKS, base_of, lexically_normal, push_front, without
 use crate::{Root, policy::ProtectedPaths};
 
 /// The rule that a refusal names.
-const WHY: &str = "a file that this server starts from, or a link to one";
+const SERVER_FILE_RULE: &str = "a file that this server starts from, or a link to one";
 
 /// The home directory by each of its names.
 #[expect(clippy::disallowed_methods, reason = "once at start-up, on a trusted path, before any call is served")]
@@ -51,7 +51,7 @@ pub(super) fn add(places: &mut ProtectedPaths, root: &Root, chain: &PathChain, i
     let same = same.filter(|identity| *identity != (0, 0));
     for (paths, deep) in [(&chain.steps, true), (&chain.left, false)] {
         for below in paths.iter().flat_map(|path| below(root, same, path, identities)) {
-            places.add(&below, deep, WHY);
+            places.add(&below, deep, SERVER_FILE_RULE);
         }
     }
 }

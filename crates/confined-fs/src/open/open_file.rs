@@ -13,7 +13,7 @@ use beneath::Stat;
 use crate::{Revision, WorkspacePath};
 
 /// Bytes that [`FileStart`] compares at either end.
-const COMPARED: u64 = 16 << 10;
+const COMPARED_BYTES: u64 = 16 << 10;
 
 /// A regular file opened beneath its root, for reading.
 #[derive(Debug)]
@@ -130,7 +130,7 @@ pub struct FileStart {
 impl FileStart {
     /// The first `length` bytes of `file`.
     pub fn of(file: &mut OpenFile, length: u64) -> io::Result<Self> {
-        let part = length.min(COMPARED);
+        let part = length.min(COMPARED_BYTES);
         let first = hash(file, 0, part)?;
         let last = if part == length { first } else { hash(file, length - part, part)? };
         Ok(Self { length, first, last })

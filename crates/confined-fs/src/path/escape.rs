@@ -10,7 +10,7 @@ use std::{borrow::Cow, fmt::Write as _};
 use text_file::{look_alike::shows_difference, shorten};
 
 /// How many characters of a refused text are shown.
-const SHOWN: usize = 200;
+const SHOWN_CHARS: usize = 200;
 
 /// A single name as it is printed for a model: one line, nothing invisible, and resolvable.
 pub fn escape_name(name: &OsStr) -> Cow<'_, str> {
@@ -61,7 +61,7 @@ pub fn name_of(bytes: Vec<u8>) -> Option<OsString> {
 
 /// Text from a caller for one line of an answer, cut to 200 characters.
 pub(crate) fn escape_text(text: &str) -> String {
-    with_escapes(&shorten(text, SHOWN), needs_escape)
+    with_escapes(&shorten(text, SHOWN_CHARS), needs_escape)
 }
 
 /// Text of several lines that may repeat what a caller sent: control and invisible characters

@@ -19,10 +19,10 @@ use super::escape::{name_of, unescape_name};
 use crate::{AccessErrorKind, PathError, Policy, Root, Roots, Workspace, WorkspacePath};
 
 /// Longest path below a root, in bytes: Linux's `PATH_MAX`.
-const LONGEST: usize = 4096;
+const MAX_PATH_BYTES: usize = 4096;
 /// Longest text that is read as a path, in bytes: every printed path must resolve, and an escape has six bytes for one
 /// (`\u{1f}`), with a mount name before the path.
-const LONGEST_TEXT: usize = 8 * LONGEST;
+const LONGEST_TEXT: usize = 8 * MAX_PATH_BYTES;
 
 /// Resolves `text`. `is_there` says whether a path exists.
 pub(crate) fn resolve(
@@ -142,21 +142,21 @@ impl Refusal {
 }
 
 /// A NUL ends a path where the system reads it: `a\0b` would be checked as one name and opened as `a`.
-const NUL: &str = "it contains a NUL character";
+const NUL_REASON: &str = "it contains a NUL character";
 
 fn check_text(text: &str) -> Result<(), PathError> {
     if text.contains('\0') {
-        return Err(Refusal::Invalid(NUL).of(text));
+        return Err(Refusal::Invalid(NUL_REASON).of(text));
     }
     if text.len() > LONGEST_TEXT { Err(too_long(text)) } else { Ok(()) }
 }
 
 fn check_length(path: WorkspacePath, given: &str) -> Result<WorkspacePath, PathError> {
-    if path.relative().as_os_str().len() > LONGEST { Err(too_long(given)) } else { Ok(path) }
+    if path.relative().as_os_str().len() > MAX_PATH_BYTES { Err(too_long(given)) } else { Ok(path) }
 }
 
 fn too_long(given: &str) -> PathError {
-    PathError::TooLong { given: given.to_owned(), limit: LONGEST }
+    PathError::TooLong { given: given.to_owned(), limit: MAX_PATH_BYTES }
 }
 
 fn interpret(roots: &Roots, text: &str, is_there: impl Fn(&WorkspacePath) -> bool) -> Result<WorkspacePath, Refusal> {
@@ -280,7 +280,7 @@ impl<'t> UriPath<'t> {
         }
         let bytes: Vec<u8> = percent_decode_str(text).collect();
         if bytes.contains(&0) {
-            return Err(Refusal::Invalid(NUL));
+            return Err(Refusal::Invalid(NUL_REASON));
         }
         Ok(Self { text, bytes, machine: (!is_local).then_some(host) })
     }

@@ -14,7 +14,7 @@ use super::escape_name;
 
 /// All but the characters of a path segment (RFC 3986, section 3.3). A URI parser keeps those as they are, so the URI
 /// that a client sends back is, byte for byte, the one that it got.
-const ENCODED: &AsciiSet = &{
+const ENCODED_CHARS: &AsciiSet = &{
     let (mut set, plain, mut at) = (NON_ALPHANUMERIC.remove(b'-'), b"._~!$&'()*+,;=:@", 0);
     while at < plain.len() {
         set = set.remove(plain[at]);
@@ -46,7 +46,7 @@ impl WorkspacePath {
             if !uri.ends_with('/') {
                 uri.push('/');
             }
-            uri.extend(percent_encode(name.as_encoded_bytes(), ENCODED));
+            uri.extend(percent_encode(name.as_encoded_bytes(), ENCODED_CHARS));
         }
         uri
     }
@@ -58,7 +58,7 @@ impl WorkspacePath {
         match self.relative().to_str() {
             Some(text) if self.relative().iter().all(is_plain) => text.replace(std::path::MAIN_SEPARATOR, "/"),
             _ => {
-                let names = self.relative().iter().map(|name| percent_encode(name.as_encoded_bytes(), ENCODED));
+                let names = self.relative().iter().map(|name| percent_encode(name.as_encoded_bytes(), ENCODED_CHARS));
                 names.map(|name| name.to_string()).collect::<Vec<_>>().join("/")
             }
         }
@@ -72,7 +72,7 @@ impl Root {
         let mount = self.name().unwrap_or_default();
         for name in mount.split('/').filter(|name| !name.is_empty()) {
             uri.push('/');
-            uri.extend(percent_encode(name.as_bytes(), ENCODED));
+            uri.extend(percent_encode(name.as_bytes(), ENCODED_CHARS));
         }
         if mount.is_empty() {
             uri.push('/');

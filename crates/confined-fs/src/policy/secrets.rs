@@ -13,13 +13,14 @@ pub(super) fn secrets() -> impl Iterator<Item = Rule> {
     RULES.iter().map(|(rule, _)| *rule)
 }
 
-static RULES: LazyLock<Vec<(Rule, Option<NamesFormat>)>> =
-    LazyLock::new(|| SECRET.iter().flat_map(|(names, format)| Rule::all(names).map(|rule| (rule, *format))).collect());
+static RULES: LazyLock<Vec<(Rule, Option<NamesFormat>)>> = LazyLock::new(|| {
+    SECRET_NAMES.iter().flat_map(|(names, format)| Rule::all(names).map(|rule| (rule, *format))).collect()
+});
 
 /// Content that is never shown or changed, and the format of a file that may be a list of names with values: not of keys
 /// and key stores, histories, and formats that have no names.
 #[rustfmt::skip]
-const SECRET: &[(&str, Option<NamesFormat>)] = &[
+const SECRET_NAMES: &[(&str, Option<NamesFormat>)] = &[
     // Settings with secrets in them
     (".env .env.*", Some(Lines)),
     // Private keys and key stores

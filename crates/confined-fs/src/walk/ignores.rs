@@ -22,15 +22,15 @@ use beneath::{Failure, FileKind, Listed, OpenFor};
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
-use super::{CutIgnoreFile, GIT, exclude_of, git_pattern::translated, gitdir_of};
+use super::{CutIgnoreFile, GIT_ENTRY, exclude_of, git_pattern::translated, gitdir_of};
 use crate::{Dir, Limit, LimitsHit, Revision, Root, Roots, WorkspacePath, links, policy::compiled_lines};
 
 /// Ignore rules as ripgrep and fd have them, in or outside of a repository.
-pub(super) const IGNORE: &str = ".ignore";
+pub(super) const IGNORE_FILE: &str = ".ignore";
 /// git's rules (gitignore(5)), which count outside of a repository as well.
-pub(super) const GITIGNORE: &str = ".gitignore";
+pub(super) const GITIGNORE_FILE: &str = ".gitignore";
 /// The exclude file of a repository, below the directory that the repository is in.
-pub(super) const EXCLUDE: &str = ".git/info/exclude";
+pub(super) const EXCLUDE_FILE: &str = ".git/info/exclude";
 
 /// The file that marks a directory as a cache, by the [Cache Directory Tagging Specification](https://bford.info/cachedir/).
 pub(super) const CACHE_TAG: &str = "CACHEDIR.TAG";
@@ -89,7 +89,7 @@ impl Ignores {
         let extra = compiled_lines(&rules.extra, &[]);
         // The version names the code that reads the tables and the files of rules, which may mean something else in another
         // one; the number, how that has changed since.
-        let built_in = (VERSION_CONTROL, ANYWHERE, ENDINGS, NEXT_TO, ENVIRONMENTS);
+        let built_in = (VERSION_CONTROL, IGNORED_NAMES, IGNORED_ENDINGS, NEXT_TO, ENVIRONMENT_NAMES);
         let text = format!("{} 1 {rules:?} {built_in:?}", env!("CARGO_PKG_VERSION"));
         let digests = above.iter().map(|above| Revision::of(format!("{text} {:?}", above.files).as_bytes())).collect();
         Self { extra, no_default: rules.no_default, above, digests }
@@ -116,20 +116,20 @@ impl Ignores {
 
 /// Whether a change of this name changes what is ignored in its directory and below.
 pub(crate) fn holds_rules(name: &OsStr) -> bool {
-    [IGNORE, GITIGNORE, GIT].iter().any(|known| name == *known)
+    [IGNORE_FILE, GITIGNORE_FILE, GIT_ENTRY].iter().any(|known| name == *known)
 }
 
 /// Names that make the directory that they are in an ignored one.
-const MARKERS: [&str; 2] = [CACHE_TAG, ENVIRONMENT_MARKER];
+const MARKER_NAMES: [&str; 2] = [CACHE_TAG, ENVIRONMENT_MARKER];
 
 /// Whether the name makes the directory that it is in an ignored one.
 pub(crate) fn is_marker(name: &OsStr) -> bool {
-    MARKERS.iter().any(|known| name == *known)
+    MARKER_NAMES.iter().any(|known| name == *known)
 }
 
 /// Whether a directory has one of these names.
 pub(crate) fn holds_marker(dir: &Dir) -> bool {
-    MARKERS.iter().any(|marker| dir.child_stat(marker.as_ref()).is_ok())
+    MARKER_NAMES.iter().any(|marker| dir.child_stat(marker.as_ref()).is_ok())
 }
 
 /// Bytes that the compiled rules of all files from the root down to one directory take at most.
@@ -235,7 +235,7 @@ impl Rules<'_> {
         if !self.needed {
             return Ok(None);
         }
-        let (ignore, git, repository) = (has(IGNORE), has(GITIGNORE), has(GIT));
+        let (ignore, git, repository) = (has(IGNORE_FILE), has(GITIGNORE_FILE), has(GIT_ENTRY));
         if !(ignore || git || repository) {
             return Ok(above);
         }
@@ -246,7 +246,8 @@ impl Rules<'_> {
             }
             let bytes = here.read(name, self.roots, on_source)?;
             on_source(name, RuleSource::Content(bytes.as_deref()));
-            let elsewhere = self.above.exclude.as_ref().filter(|_| name == EXCLUDE && here.relative == Path::new(""));
+            let elsewhere =
+                self.above.exclude.as_ref().filter(|_| name == EXCLUDE_FILE && here.relative == Path::new(""));
             let Some(bytes) = elsewhere.cloned().or(bytes) else { return Ok(Gitignore::empty()) };
             let compiled = compile(bytes, here.relative, STACK_MEMORY.saturating_sub(memory));
             memory += compiled.memory;
@@ -256,9 +257,9 @@ impl Rules<'_> {
             }
             Ok(compiled.rules)
         };
-        let exclude = load(repository, EXCLUDE)?;
-        let ignore = load(ignore, IGNORE)?;
-        let git = load(git, GITIGNORE)?;
+        let exclude = load(repository, EXCLUDE_FILE)?;
+        let ignore = load(ignore, IGNORE_FILE)?;
+        let git = load(git, GITIGNORE_FILE)?;
         let outside = false;
         Ok(Some(Arc::new(DirectoryIgnores { ignore, git, exclude, repository, outside, memory, above })))
     }
@@ -321,10 +322,10 @@ impl LocatedDir<'_> {
 
     /// Opens a file of rules in it, links refused.
     pub(super) fn open(&self, name: &str) -> io::Result<File> {
-        if name != EXCLUDE {
+        if name != EXCLUDE_FILE {
             return self.dir.child_file(name.as_ref());
         }
-        let git = self.dir.child_dir(GIT.as_ref(), OpenFor::Traverse)?;
+        let git = self.dir.child_dir(GIT_ENTRY.as_ref(), OpenFor::Traverse)?;
         git.child_dir("info".as_ref(), OpenFor::Traverse)?.child_file("exclude".as_ref())
     }
 }
@@ -346,7 +347,7 @@ fn read_linked(roots: &Roots, root: &Arc<Root>, relative: &Path) -> io::Result<O
         _ => Ok(None),
     };
     // Linked worktrees and submodules have a file of that name (gitrepository-layout(5)).
-    if let Some(checkout) = relative.ancestors().nth(3).filter(|_| relative.ends_with(EXCLUDE))
+    if let Some(checkout) = relative.ancestors().nth(3).filter(|_| relative.ends_with(EXCLUDE_FILE))
         && let Some((_, gitdir)) =
             root.dir.dir_beneath(checkout, OpenFor::Traverse).ok().and_then(|dir| gitdir_of(&dir))
     {
@@ -465,14 +466,14 @@ fn memory_of(rule: &str) -> usize {
 const VERSION_CONTROL: &[&str] = &[".git", ".hg", ".svn", ".bzr", ".jj"];
 
 /// Names that are ignored anywhere: of JavaScript, of Python, and others.
-const ANYWHERE: &[&[&str]] = &[
+const IGNORED_NAMES: &[&[&str]] = &[
     &["node_modules", ".next", ".nuxt", ".turbo"],
     &["__pycache__", ".venv", ".tox", ".nox", ".mypy_cache", ".pytest_cache", ".ruff_cache"],
     &[".gradle", ".cache", ".DS_Store"],
 ];
 
 /// Endings of names that are ignored anywhere: the swap files of vim.
-const ENDINGS: &[&str] = &[".swp"];
+const IGNORED_ENDINGS: &[&str] = &[".swp"];
 
 /// Output directories, each with the project files next to which it is one.
 const NEXT_TO: &[(&str, &[&str])] = &[
@@ -484,7 +485,7 @@ const NEXT_TO: &[(&str, &[&str])] = &[
 ];
 
 /// Directories that are virtual environments when [`ENVIRONMENT_MARKER`] is in them.
-const ENVIRONMENTS: &[&str] = &["venv", "env"];
+const ENVIRONMENT_NAMES: &[&str] = &["venv", "env"];
 
 /// Whether a directory of this name belongs to version control.
 pub(crate) fn is_version_control(name: &OsStr) -> bool {
@@ -496,9 +497,9 @@ pub(crate) fn is_version_control(name: &OsStr) -> bool {
 pub(crate) fn is_ignored_by_name(listed: &Listed, siblings: &[Listed]) -> bool {
     let name = listed.name.as_os_str();
     let ends = |ending: &&str| name.as_encoded_bytes().ends_with(ending.as_bytes());
-    if ANYWHERE.iter().any(|names| names.iter().any(|known| name == *known))
+    if IGNORED_NAMES.iter().any(|names| names.iter().any(|known| name == *known))
         || is_version_control(name)
-        || ENDINGS.iter().any(ends)
+        || IGNORED_ENDINGS.iter().any(ends)
     {
         return true;
     }
@@ -513,7 +514,7 @@ pub(crate) fn is_project_file(name: &OsStr) -> bool {
 
 /// Whether a directory is ignored because of a marker in it; `holds` says whether it holds a name.
 pub(crate) fn is_ignored_by_marker(name: &OsStr, holds: impl Fn(&str) -> bool) -> bool {
-    holds(CACHE_TAG) || (ENVIRONMENTS.iter().any(|known| name == *known) && holds(ENVIRONMENT_MARKER))
+    holds(CACHE_TAG) || (ENVIRONMENT_NAMES.iter().any(|known| name == *known) && holds(ENVIRONMENT_MARKER))
 }
 
 /// The names of a directory in byte order: getdents(2) gives them in none that means anything.
@@ -600,12 +601,12 @@ mod default_ignores_tests {
 
     #[test]
     fn every_row_of_the_tables_counts() {
-        for name in ANYWHERE.iter().copied().flatten().chain(VERSION_CONTROL) {
+        for name in IGNORED_NAMES.iter().copied().flatten().chain(VERSION_CONTROL) {
             assert!(is_ignored(name, FileKind::Directory, &[]), "{name}");
             assert!(is_ignored(name, FileKind::File, &[]), "{name}");
             assert!(!is_ignored(&format!("{name}x"), FileKind::Directory, &[]), "{name}x");
         }
-        for ending in ENDINGS {
+        for ending in IGNORED_ENDINGS {
             assert!(is_ignored(&format!(".file{ending}"), FileKind::File, &[]), "{ending}");
         }
         for (name, projects) in NEXT_TO {
@@ -626,7 +627,7 @@ mod default_ignores_tests {
             assert!(is_marker(OsStr::new(marker)), "{marker}");
         }
         assert!(is_ignored_by_marker(OsStr::new("any"), |name| name == CACHE_TAG));
-        for name in ENVIRONMENTS {
+        for name in ENVIRONMENT_NAMES {
             assert!(is_ignored_by_marker(OsStr::new(name), |name| name == ENVIRONMENT_MARKER), "{name}");
         }
         assert!(!is_ignored_by_marker(OsStr::new("src"), |name| name == ENVIRONMENT_MARKER));

@@ -16,10 +16,10 @@ use beneath::{FileKind, Stat};
 use ignore::gitignore::Gitignore;
 
 use super::ignores::{
-    DirectoryIgnores, EXCLUDE, GITIGNORE, IGNORE, Ignores, LocatedDir, Rules, RulesAbove, STACK_MEMORY, compile,
-    content,
+    DirectoryIgnores, EXCLUDE_FILE, GITIGNORE_FILE, IGNORE_FILE, Ignores, LocatedDir, Rules, RulesAbove, STACK_MEMORY,
+    compile, content,
 };
-use super::{GIT, exclude_of, gitdir_of};
+use super::{GIT_ENTRY, exclude_of, gitdir_of};
 use crate::{Dir, IgnoreRules, Root, Roots, disk_rules};
 
 /// The rules for each root.
@@ -47,7 +47,7 @@ fn find(roots: &Roots, root: &Arc<Root>, homes: &[PathBuf]) -> Option<RulesAbove
         }
         let dir = Dir::open_ambient(path, false).ok()?;
         dir.stat().ok().filter(is_ours)?;
-        let git = dir.child_stat(GIT.as_ref());
+        let git = dir.child_stat(GIT_ENTRY.as_ref());
         directories.push(Above { path: path.to_owned(), dir });
         match git {
             Ok(git) => {
@@ -89,8 +89,8 @@ fn find(roots: &Roots, root: &Arc<Root>, homes: &[PathBuf]) -> Option<RulesAbove
             compiled.rules
         };
         let repository = *path == top;
-        let exclude = if repository { load(EXCLUDE, exclude.take()) } else { Gitignore::empty() };
-        let (ignore, git) = (load(IGNORE, None), load(GITIGNORE, None));
+        let exclude = if repository { load(EXCLUDE_FILE, exclude.take()) } else { Gitignore::empty() };
+        let (ignore, git) = (load(IGNORE_FILE, None), load(GITIGNORE_FILE, None));
         rules =
             Some(Arc::new(DirectoryIgnores { ignore, git, exclude, repository, outside: true, memory, above: rules }));
         // The next directory on the way to the root.
@@ -118,7 +118,7 @@ fn elsewhere(roots: &Roots, top: &Above) -> Option<(PathBuf, Vec<u8>)> {
         let dir = Dir::open_ambient(parent, false).ok().filter(|_| is_real)?;
         content(&dir.child_file(name).ok()?).ok()
     };
-    exclude_of(&top.path, &gitdir, &read).map(|bytes| (top.path.join(EXCLUDE), bytes))
+    exclude_of(&top.path, &gitdir, &read).map(|bytes| (top.path.join(EXCLUDE_FILE), bytes))
 }
 
 #[cfg(all(test, unix))]

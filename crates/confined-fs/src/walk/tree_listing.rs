@@ -16,17 +16,17 @@ use std::{ffi::OsStr, ops::ControlFlow, sync::Arc};
 
 use beneath::{FileKind, OpenFor, Stat};
 
-use crate::walk::ignores::{EXCLUDE, GITIGNORE, IGNORE, LocatedDir, holds_marker};
-use crate::walk::{GIT, RuleSource, Visitor, walk};
+use crate::walk::ignores::{EXCLUDE_FILE, GITIGNORE_FILE, IGNORE_FILE, LocatedDir, holds_marker};
+use crate::walk::{GIT_ENTRY, RuleSource, Visitor, walk};
 use crate::{
     AccessError, Dir, DirectoryStack, Entry, Ignored, Revision, Root, Shared, StatFacts, WalkOptions, Workspace,
     WorkspacePath,
 };
 
 /// Directories one below the other of which the names are kept.
-const DEEPEST: usize = 256;
+const MAX_DEPTH: usize = 256;
 /// How old the times of a directory must be: a change within the clock tick of the last one gives it no other times.
-const TICK: Duration = Duration::from_secs(2);
+const CLOCK_TICK: Duration = Duration::from_secs(2);
 
 /// The names below a root.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,7 +67,7 @@ pub struct NameInTree {
 
 /// The files that decide what a walk enters, as [`DirectoryListing::rules`] names them: those of ignore rules, and a `.git`
 /// file, which may make its directory a linked worktree.
-pub const RULE_FILES: [&str; 4] = [EXCLUDE, IGNORE, GITIGNORE, GIT];
+pub const RULE_FILES: [&str; 4] = [EXCLUDE_FILE, IGNORE_FILE, GITIGNORE_FILE, GIT_ENTRY];
 
 impl TreeListing {
     /// The bytes of a name.
@@ -211,7 +211,7 @@ impl Visitor for ListTree {
         // Before it is listed: a change from then on gives it other times.
         let facts = dir.stat().ok().and_then(|stat| stat.facts());
         let device = facts.map(|facts| facts.device);
-        let settled = StatFacts::moment_before(SystemTime::now(), TICK);
+        let settled = StatFacts::moment_before(SystemTime::now(), CLOCK_TICK);
         let facts = facts.filter(|facts| settled.is_some_and(|moment| facts.is_older_than(moment)));
         let directory = DirectoryListing { facts, ..DirectoryListing::default() };
         if self.open.is_empty() {
@@ -220,7 +220,7 @@ impl Visitor for ListTree {
             self.open.extend(root);
             return true;
         }
-        let is_listed = device == self.device && self.open.len() < DEEPEST;
+        let is_listed = device == self.device && self.open.len() < MAX_DEPTH;
         self.opened = Some(directory).filter(|_| is_listed);
         is_listed
     }
@@ -465,9 +465,9 @@ mod tests {
     use crate::{Access, Workspace};
 
     /// Longer than directories must have been left alone to be trusted.
-    const SETTLED: Duration = Duration::from_millis(2100);
-    const DIRECTORIES: [&str; 7] = ["", "a", "a/deep", "a/deep/er", "b", "b/target", "venv"];
-    const NAMES: [&str; 9] =
+    const SETTLED_AGE: Duration = Duration::from_millis(2100);
+    const SAMPLE_DIRECTORIES: [&str; 7] = ["", "a", "a/deep", "a/deep/er", "b", "b/target", "venv"];
+    const SAMPLE_NAMES: [&str; 9] =
         ["one.txt", "two.o", ".gitignore", ".ignore", "Cargo.toml", "pyvenv.cfg", "key.pem", "CACHEDIR.TAG", ".hidden"];
 
     /// Of a worktree, of a submodule, and of none, in the same number of bytes.
@@ -509,7 +509,7 @@ mod tests {
     impl Tree {
         fn new() -> Self {
             let folder = tempfile::tempdir().unwrap();
-            for directory in DIRECTORIES {
+            for directory in SAMPLE_DIRECTORIES {
                 fs::create_dir_all(folder.path().join(directory)).unwrap();
                 for name in ["one.txt", "two.o"] {
                     fs::write(folder.path().join(directory).join(name), name).unwrap();
@@ -567,9 +567,10 @@ mod tests {
             // The root itself stays.
             return;
         }
-        let directory = root.join(DIRECTORIES[directory]);
-        let path = directory.join(NAMES[name]);
-        let other = root.join(DIRECTORIES[usize::from(number) % DIRECTORIES.len()]).join(NAMES[name]);
+        let directory = root.join(SAMPLE_DIRECTORIES[directory]);
+        let path = directory.join(SAMPLE_NAMES[name]);
+        let other =
+            root.join(SAMPLE_DIRECTORIES[usize::from(number) % SAMPLE_DIRECTORIES.len()]).join(SAMPLE_NAMES[name]);
         let _ = match what {
             0 | 1 => fs::write(&path, ["*.o\n", "*.t\n", "one*", "", "#1\n\n"][usize::from(number) % 5]),
             2 => fs::remove_file(&path),
@@ -592,19 +593,22 @@ mod tests {
     #[test]
     fn names_after_any_changes_are_those_of_a_walk() {
         let cases = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(6);
-        let changes = proptest::collection::vec((0_u8..17, 0..DIRECTORIES.len(), 0..NAMES.len(), any::<u8>()), 1..60);
+        let changes = proptest::collection::vec(
+            (0_u8..17, 0..SAMPLE_DIRECTORIES.len(), 0..SAMPLE_NAMES.len(), any::<u8>()),
+            1..60,
+        );
         let config =
             ProptestConfig { cases, failure_persistence: None, max_shrink_iters: 40, ..ProptestConfig::default() };
         TestRunner::new(config)
             .run(&(changes, any::<bool>()), |(changes, is_settled)| {
                 let tree = Tree::new();
                 if is_settled {
-                    thread::sleep(SETTLED);
+                    thread::sleep(SETTLED_AGE);
                 }
                 let listing = tree.listing();
                 for (at, one) in changes.into_iter().enumerate() {
                     change(tree.folder.path(), one);
-                    for start in if at % 4 == 0 { &DIRECTORIES[..] } else { &[""] } {
+                    for start in if at % 4 == 0 { &SAMPLE_DIRECTORIES[..] } else { &[""] } {
                         if !tree.folder.path().join(start).symlink_metadata().is_ok_and(|data| data.is_dir()) {
                             continue;
                         }
@@ -625,7 +629,7 @@ mod tests {
     #[test]
     fn listing_of_an_unchanged_tree_is_used_and_one_changed_directory_is_listed_again() {
         let tree = Tree::new();
-        thread::sleep(SETTLED);
+        thread::sleep(SETTLED_AGE);
         let listing = tree.listing();
         let unchanged = VerifiedListing { is_whole: true, outdated: 0 };
         assert_eq!(tree.verified(&listing, ""), Some((tree.walked(""), unchanged)));
@@ -653,7 +657,7 @@ mod tests {
         // A submodule that becomes a worktree, and is none again.
         let git = tree.folder.path().join("a/deep/.git");
         fs::write(&git, GIT_FILES[1]).unwrap();
-        thread::sleep(SETTLED);
+        thread::sleep(SETTLED_AGE);
         let listing = tree.listing();
         let before = fs::metadata(&git).unwrap().modified().unwrap();
         for content in [GIT_FILES[0], GIT_FILES[1], GIT_FILES[0]] {
@@ -664,7 +668,7 @@ mod tests {
             assert_eq!(met.iter().any(|name| name.0 == "a/deep/er"), content == GIT_FILES[1]);
         }
         let (listing, unchanged) = (tree.listing(), VerifiedListing { is_whole: true, outdated: 0 });
-        thread::sleep(SETTLED);
+        thread::sleep(SETTLED_AGE);
         assert_eq!(tree.verified(&tree.listing(), ""), Some((tree.walked(""), unchanged)));
         fs::remove_file(&git).unwrap();
         assert_eq!(tree.verified(&listing, "").unwrap().0, tree.walked(""));
@@ -676,7 +680,7 @@ mod tests {
     fn names_that_policy_hides_are_not_in_a_listing() {
         let tree = Tree::new();
         fs::write(tree.folder.path().join("a/key.pem"), "").unwrap();
-        thread::sleep(SETTLED);
+        thread::sleep(SETTLED_AGE);
         let listing = tree.listing();
         let names = listing.directories.iter().flat_map(|directory| &directory.names);
         assert!(names.clone().count() > 10 && names.clone().all(|name| listing.name(*name) != b"key.pem"));

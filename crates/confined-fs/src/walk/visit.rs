@@ -8,7 +8,7 @@ use super::{Entry, LimitsHit, RuleSource};
 use crate::{Dir, WorkspacePath};
 
 /// How many unreadable directories a report names.
-const NAMED: usize = 5;
+const NAMED_DIRECTORIES: usize = 5;
 /// Ignored entries that are remembered. Few trees have more, since those below an ignored directory are not
 /// met.
 const MAX_IGNORED: usize = 4096;
@@ -74,7 +74,7 @@ impl WalkReport {
     /// Counts a directory that could not be listed, and names it if it is one of the first.
     pub fn add_unreadable(&mut self, directory: WorkspacePath) {
         self.unreadable_count += 1;
-        if self.unreadable.len() < NAMED {
+        if self.unreadable.len() < NAMED_DIRECTORIES {
             self.unreadable.push(directory);
         }
     }
@@ -82,7 +82,7 @@ impl WalkReport {
     /// Adds what another walk of the same search met.
     pub fn add(&mut self, one: Self) {
         self.unreadable.extend(one.unreadable);
-        self.unreadable.truncate(NAMED);
+        self.unreadable.truncate(NAMED_DIRECTORIES);
         self.unreadable_count += one.unreadable_count;
         self.ignored_files += one.ignored_files;
         self.ignored_dirs += one.ignored_dirs;

@@ -12,10 +12,10 @@ use ignore::Match;
 use crate::reserved_names::is_reserved;
 use crate::walk::entry::WalkStart;
 use crate::walk::ignores::{
-    DirectoryIgnores, GITIGNORE, IGNORE, LocatedDir, Rules, has, holds_rules, is_file, is_ignored_by_marker,
+    DirectoryIgnores, GITIGNORE_FILE, IGNORE_FILE, LocatedDir, Rules, has, holds_rules, is_file, is_ignored_by_marker,
     is_ignored_by_name, is_marker, is_project_file, is_version_control, position, sorted,
 };
-use crate::walk::worktree::{GIT, is_left_out};
+use crate::walk::worktree::{GIT_ENTRY, is_left_out};
 use crate::walk::{Entry, Ignored, RuleSource, Visitor, WalkOptions, WalkReport};
 use crate::{AccessError, AccessErrorKind, AtPath as _, Dir, DirectoryStack, Limit, Shared, WorkspacePath};
 
@@ -127,7 +127,7 @@ impl<'w> Walk<'w> {
         // Before it is listed: a watch that begins now misses no change of the names.
         let _ = visitor.opened(&dir, real.relative());
         let names = list(&dir).at(&start.asked)?;
-        if has(&names, GIT) {
+        if has(&names, GIT_ENTRY) {
             visitor.repository(&dir, real.relative());
         }
         let above = rules.above(real, &mut report.limits_hit).at(&start.asked)?;
@@ -318,7 +318,7 @@ impl<'w> Walk<'w> {
             let closed = !self.visitor.opened(&dir, &self.path);
             let names = if list && !closed { sorted(&dir)? } else { Vec::new() };
             let (root, path) = (self.start.real.root(), &self.path);
-            let worktree = is_file(&names, GIT) && is_left_out(&self.start.shared.roots, root, path, &dir);
+            let worktree = is_file(&names, GIT_ENTRY) && is_left_out(&self.start.shared.roots, root, path, &dir);
             Ok(Subdirectory { dir: Arc::new(dir), names, closed, worktree })
         });
         match listed {
@@ -366,16 +366,16 @@ impl<'w> Walk<'w> {
         let visitor = &mut self.visitor;
         let mut on_source = |name, source: RuleSource<'_>| visitor.rules(here.relative, name, &source);
         // With another content it may be the top of a linked worktree, or no longer.
-        if self.rules.needed && is_file(names, GIT) {
-            let content = here.read(GIT, self.rules.roots, &mut |_, _| {})?;
-            on_source(GIT, RuleSource::Content(content.as_deref()));
+        if self.rules.needed && is_file(names, GIT_ENTRY) {
+            let content = here.read(GIT_ENTRY, self.rules.roots, &mut |_, _| {})?;
+            on_source(GIT_ENTRY, RuleSource::Content(content.as_deref()));
         }
         self.rules.in_directory(above, here, |name| has(names, name), &mut on_source, &mut self.report.limits_hit)
     }
 
     /// Goes into a directory, unless its ignore rules cannot be read, as ignored files would be shown then.
     fn enter(&mut self, dir: Arc<Dir>, names: Vec<Listed>, ignored: bool) {
-        if has(&names, GIT) {
+        if has(&names, GIT_ENTRY) {
             self.visitor.repository(&dir, &self.path);
         }
         let mut rules = None;
@@ -422,7 +422,7 @@ pub(crate) fn walk_names(
     let mut is_enough = false;
     let look = |dir: &Dir| {
         let (listed, exact) = among(dir, names)?;
-        is_enough = exact && listed.iter().all(|one| one.kind != FileKind::Directory || one.name == *GIT);
+        is_enough = exact && listed.iter().all(|one| one.kind != FileKind::Directory || one.name == *GIT_ENTRY);
         Ok(listed)
     };
     let mut walk = Walk::new(&start, &options, visitor, WalkReport::default(), look)?;
@@ -436,7 +436,7 @@ pub(crate) fn walk_names(
 /// Which of `names`, and of those that hold ignore rules, a directory has, in byte order; and whether letters of
 /// another case name something else there.
 fn among(dir: &Dir, names: &BTreeSet<OsString>) -> io::Result<(Vec<Listed>, bool)> {
-    let rules: BTreeSet<OsString> = [GIT, IGNORE, GITIGNORE].into_iter().map(OsString::from).collect();
+    let rules: BTreeSet<OsString> = [GIT_ENTRY, IGNORE_FILE, GITIGNORE_FILE].into_iter().map(OsString::from).collect();
     let (mut listed, mut is_exact) = (Vec::new(), false);
     for name in names.union(&rules) {
         let stat = match dir.child_stat(name) {

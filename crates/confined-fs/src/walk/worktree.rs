@@ -18,7 +18,7 @@ use beneath::{FileKind, lexical::lexically_normal};
 use crate::{Dir, Root, Roots, path::name_of};
 
 /// Where it is, a repository begins: git's rules from above end there.
-pub(crate) const GIT: &str = ".git";
+pub(crate) const GIT_ENTRY: &str = ".git";
 
 /// Longest `.git` file that is read, in bytes: the longest path, and what is before and after it. A longer one is none.
 const MAX_BYTES: u64 = 4 << 10;
@@ -26,7 +26,7 @@ const MAX_BYTES: u64 = 4 << 10;
 /// The path of the repository that the `.git` file in `dir` names, as it is written there: absolute, or from `dir`; and
 /// the whole content of that file. `None` where there is no such regular file, as for a link.
 pub(crate) fn gitdir_of(dir: &Dir) -> Option<(Vec<u8>, PathBuf)> {
-    let (file, mut content) = (dir.child_file(GIT.as_ref()).ok()?, Vec::new());
+    let (file, mut content) = (dir.child_file(GIT_ENTRY.as_ref()).ok()?, Vec::new());
     if beneath::file_stat(&file).ok()?.kind != FileKind::File {
         return None;
     }
@@ -64,9 +64,9 @@ pub(super) fn exclude_of(checkout: &Path, gitdir: &Path, read: &dyn Fn(&Path) ->
     } else {
         let config = String::from_utf8(read(&git.join("config"))?).ok()?;
         let value = |line: &str| Some(line.trim().strip_prefix("worktree")?.trim_start().strip_prefix('=')?.to_owned());
-        config.lines().find_map(value).map(|path| Path::new(path.trim()).join(GIT))
+        config.lines().find_map(value).map(|path| Path::new(path.trim()).join(GIT_ENTRY))
     };
-    let is_named_back = lexically_normal(&git.join(named?)) == checkout.join(GIT);
+    let is_named_back = lexically_normal(&git.join(named?)) == checkout.join(GIT_ENTRY);
     let common = if is_worktree { git.parent()?.parent()? } else { &git };
     is_named_back.then(|| read(&common.join("info/exclude"))).flatten()
 }
@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     /// Paths as git writes them after `gitdir: `, and whether each is that of a linked worktree.
-    const SHAPES: &[(&str, bool)] = &[
+    const GITDIR_SHAPES: &[(&str, bool)] = &[
         ("/r/.git/worktrees/a", true),
         ("/bare.git/worktrees/a", true),
         // Of a submodule.
@@ -140,7 +140,7 @@ mod tests {
     #[test]
     fn every_shape_of_a_path_is_known_by_its_letters() {
         let folder = tempfile::tempdir().unwrap();
-        for (path, is_worktree) in SHAPES {
+        for (path, is_worktree) in GITDIR_SHAPES {
             assert_eq!(names_worktree(Path::new(path)), *is_worktree, "{path}");
             for end in ["\n", "", "\r\n"] {
                 let content = format!("gitdir: {path}{end}");

@@ -14,12 +14,13 @@ use super::{Event, OpenPath, Unwatchable};
 use crate::Dir;
 
 /// Bytes read at once: some 500 events.
-const BUFFER: usize = 16 << 10;
+const BUFFER_BYTES: usize = 16 << 10;
 
 /// Events of the names and of the content of a directory of the tree.
-const ALL: WatchFlags = NAMES.union(WatchFlags::MODIFY).union(WatchFlags::CLOSE_WRITE).union(WatchFlags::ATTRIB);
+const TREE_EVENTS: WatchFlags =
+    NAME_EVENTS.union(WatchFlags::MODIFY).union(WatchFlags::CLOSE_WRITE).union(WatchFlags::ATTRIB);
 /// Events of the names in it.
-const NAMES: WatchFlags = WatchFlags::CREATE
+const NAME_EVENTS: WatchFlags = WatchFlags::CREATE
     .union(WatchFlags::DELETE)
     .union(WatchFlags::MOVE)
     .union(WatchFlags::DELETE_SELF)
@@ -28,7 +29,7 @@ const NAMES: WatchFlags = WatchFlags::CREATE
     .union(WatchFlags::ONLYDIR);
 
 /// Events of a file of rules: all that changes what is read from it, through whatever name.
-const FILE: WatchFlags = WatchFlags::MODIFY
+const RULE_FILE_EVENTS: WatchFlags = WatchFlags::MODIFY
     .union(WatchFlags::CLOSE_WRITE)
     .union(WatchFlags::ATTRIB)
     .union(WatchFlags::DELETE_SELF)
@@ -44,8 +45,11 @@ pub fn watch_limit() -> Option<u64> {
 
 /// Events of a directory or a file that only prompt a look at it. Added to those of another watch of the same inode, which
 /// the kernel would else replace (`IN_MASK_ADD`).
-const HINTS: WatchFlags =
-    WatchFlags::CREATE.union(WatchFlags::DELETE).union(WatchFlags::MOVE).union(FILE).union(WatchFlags::MASK_ADD);
+const HINT_EVENTS: WatchFlags = WatchFlags::CREATE
+    .union(WatchFlags::DELETE)
+    .union(WatchFlags::MOVE)
+    .union(RULE_FILE_EVENTS)
+    .union(WatchFlags::MASK_ADD);
 
 #[derive(Debug)]
 pub(super) struct Queue {
@@ -77,20 +81,20 @@ impl Queue {
     /// Watches a directory, for all changes or for those of its names only. `None` when it may not
     /// be read. Watching it again changes nothing and gives the same number.
     pub(super) fn watch(&self, dir: &Dir, names_only: bool) -> Result<Option<i32>, Unwatchable> {
-        self.add(dir, if names_only { NAMES } else { ALL })
+        self.add(dir, if names_only { NAME_EVENTS } else { TREE_EVENTS })
     }
 
     /// Watches a file itself, whatever its names.
     pub(super) fn watch_file(&self, file: &File) -> Result<Option<i32>, Unwatchable> {
-        self.add(file, FILE)
+        self.add(file, RULE_FILE_EVENTS)
     }
 
     /// Watches a file or a directory for a caller that looks again anyway: on any file system. Also says whether that is
     /// known to report each change.
     pub(super) fn watch_for_hints(&self, what: &OpenPath<'_>) -> Result<(i32, bool), Unwatchable> {
         let (what, flags) = match what {
-            OpenPath::File(file) => (file.as_fd(), HINTS),
-            OpenPath::Directory(dir) => (dir.as_fd(), HINTS.union(WatchFlags::ONLYDIR)),
+            OpenPath::File(file) => (file.as_fd(), HINT_EVENTS),
+            OpenPath::Directory(dir) => (dir.as_fd(), HINT_EVENTS.union(WatchFlags::ONLYDIR)),
         };
         let reports_all = reports_all(what)?;
         Ok((self.add_any(what, flags)?.ok_or(Unwatchable::Refused)?, reports_all))
@@ -120,7 +124,7 @@ impl Queue {
 
     /// Hands over the events that are queued now, about `most` of them; whether there may be more.
     pub(super) fn read(&self, most: usize, each: &mut dyn FnMut(&Event<'_>)) -> Result<bool, Unwatchable> {
-        let mut buffer = [MaybeUninit::uninit(); BUFFER];
+        let mut buffer = [MaybeUninit::uninit(); BUFFER_BYTES];
         let mut reader = inotify::Reader::new(&self.fd, &mut buffer);
         let mut taken = 0;
         loop {

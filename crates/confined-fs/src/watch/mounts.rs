@@ -18,11 +18,11 @@ use super::MountsBelow;
 
 /// The mounts of this process's namespace, proc(5). Since Linux 2.6.30 `poll` reports `POLLERR | POLLPRI` on it
 /// once after each change, to the descriptor and not to the process (`mounts_poll` in `fs/proc_namespace.c`).
-const TABLE: &str = "/proc/self/mountinfo";
+const MOUNT_TABLE: &str = "/proc/self/mountinfo";
 /// How many requests all contexts of Linux AIO on this machine can hold; 0 while no process has one.
-const AIO: &str = "/proc/sys/fs/aio-nr";
+const AIO_COUNT: &str = "/proc/sys/fs/aio-nr";
 /// Longest table that is read, in bytes: some 200,000 mounts, twice the kernel's limit for a namespace.
-const LONGEST: u64 = 64 << 20;
+const MAX_TABLE_BYTES: u64 = 64 << 20;
 
 /// The mount table and the number of AIO requests. Shared by all watchers of a workspace.
 #[derive(Debug)]
@@ -42,8 +42,8 @@ impl SystemEvents {
     /// Opens both; what cannot be opened is not known.
     #[expect(clippy::disallowed_types, reason = "files of the kernel, outside of every root")]
     pub(crate) fn open() -> Self {
-        let table = File::open(TABLE).ok().map(|file| Mutex::new(MountTable { file, generation: 0 }));
-        Self { table, aio: File::open(AIO).ok() }
+        let table = File::open(MOUNT_TABLE).ok().map(|file| Mutex::new(MountTable { file, generation: 0 }));
+        Self { table, aio: File::open(AIO_COUNT).ok() }
     }
 
     /// A number that is another one once the mounts of this namespace have changed; `None` where that
@@ -74,9 +74,9 @@ impl SystemEvents {
         let mut bytes = Vec::new();
         let mut table = self.table()?;
         table.file.rewind().ok()?;
-        let read = (&mut table.file).take(LONGEST).read_to_end(&mut bytes).ok()?;
+        let read = (&mut table.file).take(MAX_TABLE_BYTES).read_to_end(&mut bytes).ok()?;
         // A table that fills the room may have been cut.
-        (read > 0 && (read as u64) < LONGEST).then(|| MountsBelow::of(&bytes, &root))
+        (read > 0 && (read as u64) < MAX_TABLE_BYTES).then(|| MountsBelow::of(&bytes, &root))
     }
 
     /// Whether some process can write by Linux AIO, which causes no event.
@@ -157,7 +157,7 @@ mod tests {
     fn mount_table_can_be_polled_and_read() {
         let system_events = SystemEvents::open();
         let first = system_events.generation();
-        assert!(first.is_some(), "{TABLE}");
+        assert!(first.is_some(), "{MOUNT_TABLE}");
         let dir = rustix::fs::openat(CWD, "/", rustix::fs::OFlags::PATH, rustix::fs::Mode::empty()).unwrap();
         assert!(system_events.below(dir).is_some());
     }

@@ -21,7 +21,7 @@ use super::{
 };
 
 /// The permission bits of a new program.
-const PROGRAM: u32 = 0o755;
+const PROGRAM_MODE: u32 = 0o755;
 
 /// All changes of a patch, none of which changes the same path as another.
 pub(super) struct NetChanges {
@@ -229,7 +229,7 @@ impl Net<'_> {
             hunks: now.hunks.clone(),
             ..NetChange::at(file)
         };
-        let mode = if now.executable && kind == NetKind::Added { PROGRAM } else { 0 };
+        let mode = if now.executable && kind == NetKind::Added { PROGRAM_MODE } else { 0 };
         let like = from.map(|from| from.real.clone());
         let written = NewState::Content { base, content: StepContent::Bytes(bytes), mode, like };
         Ok(Some((ChangeStep { target, change: written }, Some(change))))

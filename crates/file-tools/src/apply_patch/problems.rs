@@ -11,9 +11,9 @@ use super::super::{
 };
 
 /// Problems that are described; the rest are counted.
-const DESCRIBED: usize = 20;
+const MAX_DESCRIBED: usize = 20;
 /// Lines of each where there are several.
-const LINES: usize = 30;
+const MAX_LINES_EACH: usize = 30;
 
 #[derive(Default)]
 pub(super) struct Problems {
@@ -31,7 +31,7 @@ impl Problems {
             return Err(error);
         }
         self.all += 1;
-        if self.described.len() < DESCRIBED {
+        if self.described.len() < MAX_DESCRIBED {
             self.described.push(error);
         }
         Ok(())
@@ -39,7 +39,7 @@ impl Problems {
 
     /// As [`Self::add`], for one that takes long to explain: only those that are described are.
     pub(super) fn add_explained(&mut self, explain: impl FnOnce() -> ToolError) -> Result<(), ToolError> {
-        if self.described.len() < DESCRIBED {
+        if self.described.len() < MAX_DESCRIBED {
             return self.add(explain());
         }
         self.all += 1;
@@ -77,12 +77,12 @@ impl Problems {
 
 fn shortened(text: &str) -> String {
     let lines: Vec<&str> = text.lines().collect();
-    if lines.len() <= LINES {
+    if lines.len() <= MAX_LINES_EACH {
         return text.to_owned();
     }
     // The last line may end a fence.
     let last = super::super::fence::end_of_fence(text).map(|end| format!("\n{end}")).unwrap_or_default();
-    format!("{}\n… {} more lines{last}", lines[..LINES].join("\n"), lines.len() - LINES)
+    format!("{}\n… {} more lines{last}", lines[..MAX_LINES_EACH].join("\n"), lines.len() - MAX_LINES_EACH)
 }
 
 // Why a hunk has no place: what is there, and what to do next.
@@ -214,7 +214,7 @@ mod tests {
             };
             problems.add_explained(explain).unwrap();
         }
-        assert_eq!((explained, problems.count()), (DESCRIBED, 1000));
+        assert_eq!((explained, problems.count()), (MAX_DESCRIBED, 1000));
         let error = problems.finish().unwrap_err().text();
         assert!(error.contains("1000 problems") && error.contains("and 980 problems more"), "{error}");
     }

@@ -48,7 +48,7 @@ struct SectionApplier<'s> {
 impl SectionApplier<'_> {
     fn add(&mut self, path: &PatchPath, text: String, executable: bool) -> Result<(), ToolError> {
         let path = new_path(self.cx, path)?;
-        if text.contains(LOST) {
+        if text.contains(LOST_BYTES_MARK) {
             return Err(problems::lost_characters(&path.to_string()));
         }
         self.files.take(self.cx, text.len())?;
@@ -166,7 +166,9 @@ impl SectionApplier<'_> {
                     self.problems.add(problems::cut(path, (number, hunk)))?;
                 }
                 Ok(found) => {
-                    if !text.contains(LOST) && found.replacements.iter().any(|one| one.text.contains(LOST)) {
+                    if !text.contains(LOST_BYTES_MARK)
+                        && found.replacements.iter().any(|one| one.text.contains(LOST_BYTES_MARK))
+                    {
                         missed = true;
                         self.problems.add(problems::lost_characters(&problems::named(path, (number, hunk))))?;
                     }
@@ -192,7 +194,7 @@ impl SectionApplier<'_> {
         // In any encoding, text takes at most twice the room of its bytes.
         self.check_size(path, grown / 2)?;
         let changed = document.splice(&spans).map_err(|error| problems::unwritable(path, &hunks, &error))?;
-        let changed = if changed.text().starts_with(MARK) { mark_apart(changed) } else { changed };
+        let changed = if changed.text().starts_with(BYTE_ORDER_MARK) { mark_apart(changed) } else { changed };
         self.check_size(path, changed.bytes().len())?;
         self.files.take(cx, changed.bytes().len())?;
         Ok(Some(PatchedDocument { is_changed: !spans.is_empty(), document: changed, reports }))
@@ -251,26 +253,26 @@ fn report(number: usize, hunk: &PatchHunk<'_>, found: &LocatedHunk) -> Option<Hu
 }
 
 /// The mark of bytes that could not be read.
-const LOST: char = char::REPLACEMENT_CHARACTER;
+const LOST_BYTES_MARK: char = char::REPLACEMENT_CHARACTER;
 /// A byte-order mark in front of a line.
-const MARK: char = '\u{feff}';
+const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// The document and its hunks, where lines of these begin with a byte-order mark. Where they have it as the file has it,
 /// it is a part of the text, and stays or goes with its line. Where only one of both has it, it is left as it is.
 fn with_mark<'h, 'p>(document: Document, hunks: &'h [PatchHunk<'p>]) -> (Document, Cow<'h, [PatchHunk<'p>]>) {
     let lines = || hunks.iter().flat_map(|hunk| &hunk.lines);
-    let is_marked = |line: &HunkLine<'_>| line.text().starts_with(MARK);
+    let is_marked = |line: &HunkLine<'_>| line.text().starts_with(BYTE_ORDER_MARK);
     let is_before = lines().any(|line| is_marked(line) && line.old().is_some());
     match document.has_bom() {
         true if is_before => return (document.with_mark_as_text(), Cow::Borrowed(hunks)),
-        false if !is_before || document.text().contains(MARK) => return (document, Cow::Borrowed(hunks)),
+        false if !is_before || document.text().contains(BYTE_ORDER_MARK) => return (document, Cow::Borrowed(hunks)),
         _ if !lines().any(is_marked) => return (document, Cow::Borrowed(hunks)),
         _ => {}
     }
     let mut hunks = hunks.to_vec();
     for line in hunks.iter_mut().flat_map(|hunk| &mut hunk.lines) {
         let (HunkLine::Kept(text) | HunkLine::Removed(text) | HunkLine::Added(text)) = line;
-        *text = text.strip_prefix(MARK).unwrap_or(text);
+        *text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
     }
     (document, Cow::Owned(hunks))
 }

@@ -13,7 +13,7 @@ use crate::session::UnsavedRead;
 use super::{
     answer_budget::AnswerBudget,
     context::{CallContext, PathReference},
-    fence::{FENCE, fenced},
+    fence::{FENCE_BYTES, fenced},
 };
 
 /// One block of an answer.
@@ -109,9 +109,9 @@ pub(crate) fn noted(text: String, notes: &[String]) -> String {
 
 /// The lines of the first twenty places of a text.
 pub(crate) fn lines(places: &[Location]) -> String {
-    const NAMED: usize = 20;
-    let shown = places.iter().take(NAMED).map(|place| place.line.to_string());
-    shown.chain((places.len() > NAMED).then(|| "…".to_owned())).collect::<Vec<_>>().join(", ")
+    const NAMED_FILES: usize = 20;
+    let shown = places.iter().take(NAMED_FILES).map(|place| place.line.to_string());
+    shown.chain((places.len() > NAMED_FILES).then(|| "…".to_owned())).collect::<Vec<_>>().join(", ")
 }
 
 /// `1 file`, `2 files`: a number with its noun.
@@ -132,9 +132,9 @@ pub fn utc(time: SystemTime) -> Option<String> {
 }
 
 /// How often an answer is rendered at most.
-const TRIES: usize = 8;
+const MAX_RENDERINGS: usize = 8;
 /// Units that a shorter list may add around itself: digits, a note that it was cut.
-const SLACK: usize = 64;
+const SLACK_UNITS: usize = 64;
 
 /// The answer that `render` makes with as much of the call's budget as leaves room for what it adds to the list.
 ///
@@ -150,7 +150,7 @@ pub(crate) fn try_fitted<E>(
     mut room: AnswerBudget,
     mut render: impl FnMut(AnswerBudget) -> Result<Answer, E>,
 ) -> Result<Answer, E> {
-    for _ in 1..TRIES {
+    for _ in 1..MAX_RENDERINGS {
         let answer = render(room)?;
         let budget = ReferenceNote::of(cx).map_or(cx.budget, |note| note.rest_of_call(cx).budget);
         match smaller(&budget, room, &answer) {
@@ -173,14 +173,14 @@ fn smaller(budget: &AnswerBudget, room: AnswerBudget, answer: &Answer) -> Option
     let used: usize = texts.sum();
     let over = used.saturating_sub(budget.limit);
     if over > 0 {
-        limit = room.limit.saturating_sub(over + SLACK);
+        limit = room.limit.saturating_sub(over + SLACK_UNITS);
     }
     // A client that is sent the data shows that instead of the text.
     if let Some(data) = &answer.data {
         let size = budget.of_json().cost(&data.to_string());
         if size > budget.limit {
             // Of the text that it has: a list may be far shorter than its room, and its data longer.
-            limit = limit.min((used.min(room.limit) * budget.limit / size).saturating_sub(SLACK));
+            limit = limit.min((used.min(room.limit) * budget.limit / size).saturating_sub(SLACK_UNITS));
         }
     }
     (limit < room.limit).then_some(AnswerBudget { limit, ..room })
@@ -209,7 +209,7 @@ impl ReferenceNote {
 
     /// The call with what this note leaves of its budget.
     pub(crate) fn rest_of_call(&self, cx: &CallContext) -> CallContext {
-        CallContext { budget: cx.budget.less(&self.text).reduced(FENCE), ..cx.clone() }
+        CallContext { budget: cx.budget.less(&self.text).reduced(FENCE_BYTES), ..cx.clone() }
     }
 
     /// The answer that begins with it.

@@ -5,7 +5,7 @@ use std::fmt;
 use text_file::estimated_tokens;
 
 /// Characters that `/mnt/user-data/workspace/` adds to a relative path.
-const GROWTH: usize = "/mnt/user-data/workspace/".len();
+const DEERFLOW_PREFIX_CHARS: usize = "/mnt/user-data/workspace/".len();
 /// Units that a line costs at least where a client also counts lines: a text within the budget has fewer than it allows.
 const MIN_LINE: usize = 25;
 
@@ -70,7 +70,7 @@ impl AnswerBudget {
             TextUnit::Bytes => text.len(),
             TextUnit::JsonBytes => json_bytes(text),
             TextUnit::Characters => text.encode_utf16().count(),
-            TextUnit::CharactersWithPaths => text.chars().count() + GROWTH * relative_paths(text),
+            TextUnit::CharactersWithPaths => text.chars().count() + DEERFLOW_PREFIX_CHARS * relative_paths(text),
             TextUnit::Tokens => estimated_tokens(text).max((text.encode_utf16().count() * 5).div_ceil(12)),
             TextUnit::BytesOfLines => text.split_inclusive('\n').map(line).sum(),
         }

@@ -246,7 +246,7 @@ fn selected_path(item: Map<String, Value>, spec: &Spec) -> Result<Value, ToolErr
     let named = [
         text("part").map(|part| match part.split_once(' ') {
             // As the argument `part` takes it: any word for a definition.
-            Some((word, name)) if !PARTS.contains(&word) => format!("def {name}"),
+            Some((word, name)) if !PART_FORMS.contains(&word) => format!("def {name}"),
             _ => part.to_owned(),
         }),
         item.get("ranges").and_then(range_text),
@@ -271,7 +271,7 @@ fn selected_path(item: Map<String, Value>, spec: &Spec) -> Result<Value, ToolErr
 }
 
 /// Forms of a part that is no definition.
-pub(crate) const PARTS: [&str; 10] =
+pub(crate) const PART_FORMS: [&str; 10] =
     ["def", "section", "pages", "cells", "region", "columns", "paragraphs", "sheet", "slides", "image"];
 
 /// `10-40,60-80` for ranges of lines as texts, pairs or objects; `None` where there are none.
@@ -296,7 +296,7 @@ fn range_text(value: &Value) -> Option<String> {
 }
 
 /// Arguments that can be so long that a call is cut within them, and how such a text is sent.
-const LONG: &[(&str, &str)] = &[
+const LONG_ARGUMENTS: &[(&str, &str)] = &[
     (
         "content",
         "if the text is long, write its first part with mode=overwrite, then each other part with mode=append \
@@ -312,7 +312,7 @@ const LONG: &[(&str, &str)] = &[
 
 /// The error for an argument that a call needs and does not have.
 pub(crate) fn missing(name: &str, spec: &Spec) -> ToolError {
-    match LONG.iter().find(|(long, _)| *long == name) {
+    match LONG_ARGUMENTS.iter().find(|(long, _)| *long == name) {
         Some((_, next)) => {
             ToolError::invalid(format!("the argument `{name}` is missing; the request may have been cut")).hint(*next)
         }
@@ -323,7 +323,7 @@ pub(crate) fn missing(name: &str, spec: &Spec) -> ToolError {
 
 /// The error for a call without any argument, where its tool takes a long one: those that were sent are lost.
 fn no_arguments(spec: &Spec, properties: &Map<String, Value>) -> Option<ToolError> {
-    let (_, next) = LONG.iter().find(|(name, _)| properties.contains_key(*name))?;
+    let (_, next) = LONG_ARGUMENTS.iter().find(|(name, _)| properties.contains_key(*name))?;
     let sentence = format!("no arguments for {} arrived; the request may have been cut", spec.name);
     Some(ToolError::invalid(sentence).hint("call it again with all its arguments").hint(*next))
 }
@@ -353,10 +353,10 @@ fn one_of(name: &str, text: String, property: &Map<String, Value>, spec: &Spec) 
 
 fn lenient_integer(value: &Value) -> Option<Number> {
     // 2^53: beyond it a double no longer holds every whole number.
-    const EXACT: f64 = 9_007_199_254_740_992.0;
+    const MAX_EXACT_INTEGER: f64 = 9_007_199_254_740_992.0;
     let from_float = |float: f64| {
         #[expect(clippy::cast_possible_truncation, reason = "checked to be whole and within ±2^53")]
-        (float.fract() == 0.0 && float.abs() <= EXACT).then(|| Number::from(float as i64))
+        (float.fract() == 0.0 && float.abs() <= MAX_EXACT_INTEGER).then(|| Number::from(float as i64))
     };
     match value {
         Value::Number(number) if number.is_i64() => Some(number.clone()),

@@ -12,7 +12,7 @@ use super::{
 };
 
 /// Spellings of `source` and `destination`.
-pub(crate) const ALIASES: &[Alias] = &[
+pub(crate) const MOVE_ALIASES: &[Alias] = &[
     Alias::names("source", &["from", "src", "path", "old_path", "oldPath", "source_path", "sourcePath", "file_path"]),
     Alias::names(
         "destination",

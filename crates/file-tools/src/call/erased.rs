@@ -68,9 +68,9 @@ impl ErasedTool {
     /// equal; as they are where that is not possible.
     pub fn canonical(&self, arguments: &Map<String, Value>) -> Map<String, Value> {
         let mut known = arguments.clone();
-        let checkpoint = (!self.spec.read_only).then(|| known.remove(CHECKPOINT)).flatten();
+        let checkpoint = (!self.spec.read_only).then(|| known.remove(CHECKPOINT_VALUE)).flatten();
         let Ok(mut normal) = args::normalise(known, self.input_schema(), self.spec) else { return arguments.clone() };
-        normal.extend(checkpoint.map(|name| (CHECKPOINT.to_owned(), name)));
+        normal.extend(checkpoint.map(|name| (CHECKPOINT_VALUE.to_owned(), name)));
         normal
     }
 
@@ -200,7 +200,7 @@ fn fold_constants(schema: &mut Map<String, Value>) {
 }
 
 /// Value of the argument `dry_run` that sets a checkpoint.
-pub const CHECKPOINT: &str = "checkpoint";
+pub const CHECKPOINT_VALUE: &str = "checkpoint";
 
 /// Takes the name out of the arguments of a call.
 ///
@@ -208,7 +208,7 @@ pub const CHECKPOINT: &str = "checkpoint";
 /// `invalid_input` for what is no name.
 pub(super) fn take_checkpoint(arguments: &mut Map<String, Value>) -> Result<Option<CheckpointName>, ToolError> {
     let hint = "pass a short name such as before-rename; undo with to=before-rename goes back to it";
-    match arguments.remove(CHECKPOINT) {
+    match arguments.remove(CHECKPOINT_VALUE) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(name)) => {
             name.parse().map(Some).map_err(|why: CheckpointNameError| ToolError::invalid(why.to_string()).hint(hint))
@@ -271,7 +271,7 @@ fn add_note(answer: &mut Answer, note: &str) {
         let _ = write!(line, "\n({note})");
         text.insert_str(at, &line);
     }
-    answer.facts.insert(CHECKPOINT.to_owned(), note.into());
+    answer.facts.insert(CHECKPOINT_VALUE.to_owned(), note.into());
     // Not every tool's output has notes.
     let notes = answer.data.as_mut().and_then(|data| data.get_mut("notes")).and_then(Value::as_array_mut);
     if let Some(notes) = notes {

@@ -305,10 +305,10 @@ fn sentence(text: &str) -> String {
 /// A message with room for a hint of so many characters in the first 480, where a client cuts (DeerFlow): one
 /// that repeats a path of thousands keeps its two ends. A hint is never cut, as it may hold a path to pass.
 fn elided(message: &str, hint: usize) -> String {
-    const SHOWN: usize = 480;
-    const LONGEST: usize = 320;
-    const SHORTEST: usize = 80;
-    let longest = SHOWN.saturating_sub("\n\nhint: ".len() + hint).clamp(SHORTEST, LONGEST);
+    const SHOWN_CHARS: usize = 480;
+    const MAX_HINT_CHARS: usize = 320;
+    const MIN_PROBLEM_CHARS: usize = 80;
+    let longest = SHOWN_CHARS.saturating_sub("\n\nhint: ".len() + hint).clamp(MIN_PROBLEM_CHARS, MAX_HINT_CHARS);
     let length = message.chars().count();
     if length <= longest {
         return message.to_owned();

@@ -22,7 +22,7 @@ pub(crate) fn fenced<'p>(
 }
 
 /// Bytes that a fence adds to a text.
-pub(crate) const FENCE: usize = 100;
+pub(crate) const FENCE_BYTES: usize = 100;
 
 /// `text` between its two lines.
 pub(crate) fn fence(text: &str) -> String {
@@ -55,7 +55,7 @@ mod tests {
     #[test]
     fn fence_adds_two_lines_of_known_length() {
         let text = fence("\n1\ta\n");
-        assert!(text.len() <= FENCE && text.contains(")\n1\ta\nend "), "{text}");
+        assert!(text.len() <= FENCE_BYTES && text.contains(")\n1\ta\nend "), "{text}");
         assert_eq!(text.lines().count(), 3);
     }
 

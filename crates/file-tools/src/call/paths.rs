@@ -71,7 +71,7 @@ impl CallContext {
             return Ok(path);
         }
         let error = ToolError::not_found_near(&self.workspace, &path, hits.in_other_case.paths);
-        Err(if hits.complete { error } else { error.hint(UNSEEN) })
+        Err(if hits.complete { error } else { error.hint(UNFINISHED_SEARCH_HINT) })
     }
 
     /// The file that is there before a selection of lines.
@@ -266,13 +266,13 @@ impl CallContext {
             Some(first) => error.hint(format!("pass the whole path of the one that you mean, such as {first}")),
             None => error.hint("pass the whole path of the one that you mean"),
         };
-        let error = if complete { error } else { error.hint(UNSEEN) };
+        let error = if complete { error } else { error.hint(UNFINISHED_SEARCH_HINT) };
         error.details(fenced(&self.workspace, &found.paths, list.join("\n")))
     }
 }
 
 /// The hint where a search for a name did not look at all names in time.
-const UNSEEN: &str =
+const UNFINISHED_SEARCH_HINT: &str =
     "the time was too short to look at all names, so there may be others; glob finds names below a path";
 
 /// The result of a search for the end of a path.

@@ -11,7 +11,7 @@ use text_file::{DecodeError, Document, is_document_name};
 use crate::session::{Seen, Shown, View, Writer};
 
 use super::{
-    super::shown_diff::{self, BRIEF, ShownDiff},
+    super::shown_diff::{self, BRIEF_EXTENT, ShownDiff},
     context::{CallContext, ReadBeforeWrite},
     decode_memory::DecodeMemory,
     error::{Kind, ToolError},
@@ -145,13 +145,13 @@ fn check_now(
             }
             let outdated = changed(cx, asked, now, &seen);
             let is_log = start_from == StartFrom::LastSeen && !now.bytes.is_empty() && seen.is_beginning_of(&now.bytes);
-            Err(if is_log { Outdated { error: outdated.error.hint(APPEND), ..outdated } } else { outdated })
+            Err(if is_log { Outdated { error: outdated.error.hint(APPEND_HINT), ..outdated } } else { outdated })
         }
     }
 }
 
 /// The way for a file that a program may be writing.
-const APPEND: &str =
+const APPEND_HINT: &str =
     "it has only grown: to add to its end without losing what a program writes, use write with mode=append";
 
 /// The error for a file that is another one than was `seen`.
@@ -165,7 +165,7 @@ fn changed(cx: &CallContext, asked: &WorkspacePath, now: &Snapshot, seen: &Seen)
 /// Makers that an answer names.
 const MAX_MAKERS: usize = 3;
 /// A caller of this session who has no name.
-pub(crate) const SOMEBODY: &str = "another caller";
+pub(crate) const UNNAMED_CALLER: &str = "another caller";
 
 /// Who made the file at the real path `real` what it is at `revision`, and all that came after the content `was` where that
 /// is known, after `lead` as the end of a clause; empty where nobody is known. Without a `lead` it is nobody that this
@@ -260,7 +260,7 @@ fn compared(
     if was == is {
         return error.hint(READ_AGAIN).into();
     }
-    let diff = text_edit::unified_diff(&shown_diff::diff_name(asked), was, is, BRIEF);
+    let diff = text_edit::unified_diff(&shown_diff::diff_name(asked), was, is, BRIEF_EXTENT);
     let shown = ShownDiff::within(cx, real, &diff.text, diff.cut_lines, cx.budget.text_bytes() / 2);
     // A change that was shown in part has to be read.
     let is_shown = shown.cut_lines == 0 && shown.text == diff.text;
@@ -325,7 +325,7 @@ pub(crate) fn check(
 }
 
 /// Lines around one that a call changes in which nobody may have changed anything unseen.
-const AROUND: usize = 3;
+const NEIGHBOUR_LINES: usize = 3;
 
 /// The text of what a caller was last shown, where it is still kept.
 fn text_of(cx: &CallContext, real: &WorkspacePath, view: &View) -> Option<String> {
@@ -409,7 +409,7 @@ fn unseen_change(
         View::At(at) => ledger.content_of(real, |one| one == *at).is_some(),
     };
     edited.retain(|lines| {
-        let around = lines.start.saturating_sub(AROUND)..(lines.end + AROUND).min(total);
+        let around = lines.start.saturating_sub(NEIGHBOUR_LINES)..(lines.end + NEIGHBOUR_LINES).min(total);
         is_held && !is_recalled || !ledger.has_shown(real, by, revision, around)
     });
     if edited.is_empty() {
@@ -421,7 +421,7 @@ fn unseen_change(
     let mut lines = changed_lines(&was, old.text());
     let is_growth = !was.is_empty() && was.ends_with('\n') && old.text().starts_with(&was);
     let is_near = |[was, now]: &[Range<usize>; 2]| {
-        let around = if is_anchored && was.is_empty() { 1 } else { AROUND };
+        let around = if is_anchored && was.is_empty() { 1 } else { NEIGHBOUR_LINES };
         edited.iter().any(|lines| now.start < lines.end + around && lines.start < now.end + around)
     };
     if lines.iter().any(is_near) {
@@ -463,7 +463,7 @@ impl UnseenChange {
         if outdated.is_shown && self.refused_at.is_none() {
             cx.session.ledger.record_read(real, revision, Some(now.bytes()), cx.by.as_ref(), shown);
         }
-        if self.is_growth { outdated.error.hint(APPEND) } else { outdated.error }
+        if self.is_growth { outdated.error.hint(APPEND_HINT) } else { outdated.error }
     }
 
     /// The text `now` without the lines of the change.
@@ -623,7 +623,7 @@ fn steps<'s>(cx: &CallContext, real: &WorkspacePath, states: &'s [Seen]) -> Vec<
     let others = if foreign.is_empty() { HashMap::new() } else { cx.session.history.other_makers(real, &foreign) };
     let maker = |state: &Seen| match &state.by {
         by if state.is_made && *by == cx.by => None,
-        by if state.is_made => Some(by.as_deref().unwrap_or(SOMEBODY).to_owned()),
+        by if state.is_made => Some(by.as_deref().unwrap_or(UNNAMED_CALLER).to_owned()),
         _ => Some(others.get(&state.revision).cloned().unwrap_or_else(|| ANOTHER_PROGRAM.to_owned())),
     };
     states.iter().skip(1).map(|state| (maker(state), state)).collect()

@@ -12,9 +12,9 @@ use super::{context::CallContext, fence::fenced, hidden_note::HiddenNote};
 /// Lines of a diff that are shown.
 pub(crate) const DIFF_LINES: usize = 60;
 /// The extent of the diff of a change that the model itself made.
-pub(crate) const BRIEF: DiffExtent = DiffExtent::Brief(DIFF_LINES);
+pub(crate) const BRIEF_EXTENT: DiffExtent = DiffExtent::Brief(DIFF_LINES);
 /// Bytes of an answer reserved for the text around a diff.
-const AROUND: usize = 700;
+const RESERVED_BYTES: usize = 700;
 
 /// The whole diff between two contents, where both are text; `None` is a file that does not exist.
 pub(crate) fn diff(path: &WorkspacePath, old: Option<Vec<u8>>, new: Option<Vec<u8>>) -> String {
@@ -72,7 +72,7 @@ fn truncated(cx: &CallContext, diff: &str, cut_lines: usize, (lines, room): (usi
     if !cx.settings.structured_output {
         return shown;
     }
-    let (budget, mut room) = (cx.budget.of_json().reduced(AROUND), room.min(shown.text.len()));
+    let (budget, mut room) = (cx.budget.of_json().reduced(RESERVED_BYTES), room.min(shown.text.len()));
     loop {
         let size = budget.cost(&serde_json::Value::from(shown.text.as_str()).to_string());
         if size <= budget.limit || room == 0 {
@@ -86,7 +86,7 @@ fn truncated(cx: &CallContext, diff: &str, cut_lines: usize, (lines, room): (usi
 
 /// Bytes of a diff that an answer about `path` has room for.
 pub(crate) fn room(cx: &CallContext, path: &WorkspacePath) -> usize {
-    cx.budget.text_bytes().saturating_sub(AROUND + path.to_string().len())
+    cx.budget.text_bytes().saturating_sub(RESERVED_BYTES + path.to_string().len())
 }
 
 /// The lines of `@@ -3,7 +3,7 @@` in the old text and in the new one, counted from 0.

@@ -20,9 +20,9 @@ use super::{
 };
 
 /// Cells in which text is looked for that is in none exactly: those that share the most words with it.
-const LIKELY: usize = 32;
+const MAX_LIKELY_CELLS: usize = 32;
 /// Cells that an error names.
-const NAMED: usize = 20;
+const NAMED_CELLS: usize = 20;
 
 /// Where `one` applies in the cells of `notebook`, whose text is `json`; `None` where it is for that text.
 ///
@@ -102,8 +102,8 @@ pub(super) fn find(
 
 /// `cell 3`, or `cells 2, 5`.
 pub(super) fn cells(numbers: &[usize]) -> String {
-    let mut shown: Vec<String> = numbers.iter().take(NAMED).map(usize::to_string).collect();
-    if numbers.len() > NAMED {
+    let mut shown: Vec<String> = numbers.iter().take(NAMED_CELLS).map(usize::to_string).collect();
+    if numbers.len() > NAMED_CELLS {
         shown.push("…".to_owned());
     }
     format!("{} {}", if numbers.len() == 1 { "cell" } else { "cells" }, shown.join(", "))
@@ -146,7 +146,7 @@ fn likely(notebook: &Notebook<'_>, old: &str) -> Vec<usize> {
     let scores = notebook.cells().iter().enumerate().map(|(index, cell)| (shared(cell.source()), index));
     let mut scores: Vec<(usize, usize)> = scores.filter(|(score, _)| *score > 0).collect();
     scores.sort_by_key(|(score, index)| (Reverse(*score), *index));
-    scores.into_iter().take(LIKELY).map(|(_, index)| index).collect()
+    scores.into_iter().take(MAX_LIKELY_CELLS).map(|(_, index)| index).collect()
 }
 
 /// The notebook that a file is by its name and its content.

@@ -243,7 +243,7 @@ fn too_many() -> ToolError {
 }
 
 /// How often the files are planned again because another call or program has changed one of them.
-const ATTEMPTS: usize = 8;
+const MAX_ATTEMPTS: usize = 8;
 
 pub(super) struct PlannedFiles {
     files: Vec<PlannedEdit>,
@@ -300,7 +300,7 @@ impl PlannedFiles {
                 Err(error) if error.kind() == Kind::Stale && approval.is_for_this_plan_only() => {
                     return Err(ToolError::changed_while_asked(self.fingerprint().path).source(error));
                 }
-                Err(error) if error.kind() == Kind::Stale && attempt < ATTEMPTS => {}
+                Err(error) if error.kind() == Kind::Stale && attempt < MAX_ATTEMPTS => {}
                 Err(error) => return Err(error),
             }
             attempt += 1;
@@ -428,9 +428,9 @@ impl Failures {
     }
 
     fn error(&mut self, cx: &CallContext) -> Option<ToolError> {
-        const NONE: &str = "none of the edits was applied";
+        const NONE_APPLIED: &str = "none of the edits was applied";
         let not_read = self.not_read(cx);
-        let Some(mut first) = self.first.take() else { return not_read.map(|error| error.hint(NONE)) };
+        let Some(mut first) = self.first.take() else { return not_read.map(|error| error.hint(NONE_APPLIED)) };
         if !self.others.is_empty() {
             let more = count(self.others.len(), "more failure");
             first = first.hint(format!("{more} to repair: {}", self.others.join("; ")));
@@ -438,7 +438,7 @@ impl Failures {
         if let Some(not_read) = not_read {
             first = first.hint(format!("also, {}", not_read.message()));
         }
-        Some(first.hint(NONE))
+        Some(first.hint(NONE_APPLIED))
     }
 
     /// The error for the files that have not been seen.

@@ -23,11 +23,11 @@ use super::{
 };
 
 /// Files that are read to see whether they hold the text.
-const CANDIDATES: usize = 2_000;
+const MAX_CANDIDATES: usize = 2_000;
 /// Characters of the text that are searched for.
-const NEEDLE: usize = 200;
+const NEEDLE_CHARS: usize = 200;
 /// Bytes of the paths of candidates that are kept.
-const PATHS: usize = 8 << 20;
+const MAX_PATH_BYTES: usize = 8 << 20;
 
 /// Which files a glob means.
 pub(super) struct GlobFiles {
@@ -88,8 +88,8 @@ impl GlobFiles {
             pattern: &pattern,
             names: None,
             mode: SearchMode::Files,
-            keep: Keep::Page { skip: 0, take: CANDIDATES },
-            text_budget: PATHS,
+            keep: Keep::Page { skip: 0, take: MAX_CANDIDATES },
+            text_budget: MAX_PATH_BYTES,
             max_file_size: MAX_SEARCH_FILE_SIZE,
             threads: cx.settings.search_threads(),
             stop: &cx.stop,
@@ -103,7 +103,7 @@ impl GlobFiles {
         if found.capped {
             return Err(ToolError::new(
                 Kind::TooLarge,
-                format!("more than {CANDIDATES} files of the glob may hold old_string"),
+                format!("more than {MAX_CANDIDATES} files of the glob may hold old_string"),
             )
             .hint("nothing was changed; use a narrower glob, one call for each part of the tree"));
         }
@@ -178,7 +178,7 @@ fn needle(old: &str) -> &str {
     let longest = longest.or_else(|| lines.max_by_key(|line| line.len()).filter(|line| !line.is_empty()));
     let part = longest.unwrap_or(old).trim_end();
     let part = if part.is_empty() { old } else { part };
-    part.char_indices().nth(NEEDLE).map_or(part, |(cut, _)| part[..cut].trim_end())
+    part.char_indices().nth(NEEDLE_CHARS).map_or(part, |(cut, _)| part[..cut].trim_end())
 }
 
 #[cfg(test)]
@@ -198,6 +198,6 @@ mod tests {
         ] {
             assert_eq!(needle(old), expected, "{old:?}");
         }
-        assert_eq!(needle(&"x".repeat(5000)).len(), NEEDLE);
+        assert_eq!(needle(&"x".repeat(5000)).len(), NEEDLE_CHARS);
     }
 }

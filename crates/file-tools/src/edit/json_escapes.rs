@@ -13,7 +13,8 @@ use regex::Regex;
 use super::entry::TextEdit;
 
 /// Endings of files that are JSON.
-const JSON: &str = "json jsonc json5 jsonl ndjson geojson webmanifest ipynb arb har topojson map code-workspace";
+const JSON_ENDINGS: &str =
+    "json jsonc json5 jsonl ndjson geojson webmanifest ipynb arb har topojson map code-workspace";
 
 /// Escapes in a row, or a backslash with what it belongs to.
 static ESCAPES: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"(?s)(?:\\u[0-9a-fA-F]{4})+|\\.").ok());
@@ -21,7 +22,7 @@ static ESCAPES: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"(?s)(?:\
 /// `one` with its characters escaped or not as those of the JSON file `text` are; `None` where that makes no difference.
 pub(super) fn as_in_file(path: &WorkspacePath, text: &str, one: &TextEdit) -> Option<TextEdit> {
     let ending = path.relative().extension()?.to_str()?.to_ascii_lowercase();
-    if !JSON.split(' ').any(|known| known == ending) || !text.contains("\\u") && !one.old.contains("\\u") {
+    if !JSON_ENDINGS.split(' ').any(|known| known == ending) || !text.contains("\\u") && !one.old.contains("\\u") {
         return None;
     }
     let other = TextEdit { old: spelled(&one.old, text), new: spelled(&one.new, text), ..one.clone() };

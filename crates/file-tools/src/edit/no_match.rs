@@ -76,7 +76,7 @@ pub(super) fn explain(
 /// A file of the same name that does hold the text: the wrong copy is a common slip.
 fn elsewhere(cx: &CallContext, path: &WorkspacePath, given: &TextEdit) -> Option<WorkspacePath> {
     const LOOK_AT: usize = 20_000;
-    const LARGEST: u64 = 1 << 20;
+    const MAX_FILE_BYTES: u64 = 1 << 20;
     // Shorter text is in too many files to say anything.
     if given.old.trim().len() < 8 {
         return None;
@@ -99,7 +99,7 @@ fn elsewhere(cx: &CallContext, path: &WorkspacePath, given: &TextEdit) -> Option
             }
             let holds = cx
                 .workspace
-                .read(entry.path(), LARGEST)
+                .read(entry.path(), MAX_FILE_BYTES)
                 .ok()
                 .and_then(|file| Document::decode(file.bytes, None).ok())
                 .is_some_and(|document| document.text().contains(&given.old));

@@ -84,11 +84,11 @@ pub(super) struct Totals {
 }
 
 /// Files whose lines are shown where there is no room for all.
-const FEW: usize = 10;
+const MAX_FILES_WITH_LINES: usize = 10;
 /// How long language servers may check all files together. What they have not reported by then is left out.
-const DIAGNOSTICS: Duration = Duration::from_secs(10);
+const DIAGNOSTICS_TIME: Duration = Duration::from_secs(10);
 /// Files that the note on cut diffs names.
-const NAMED: usize = 5;
+const NAMED_FILES: usize = 5;
 
 impl PlannedEdit {
     /// The answer, with as much of the diff as fits. `made`: the revision of an edit that was made and
@@ -183,7 +183,7 @@ impl<'p> FilesReport<'p> {
 
     /// The answer. A dry run counts as having seen the files whose diffs are shown whole.
     pub(super) fn answer(&self, cx: &CallContext) -> Answer {
-        let stop = cx.stop.with_earlier_deadline(DIAGNOSTICS);
+        let stop = cx.stop.with_earlier_deadline(DIAGNOSTICS_TIME);
         let share = CallContext { budget: cx.budget.share(self.files.len()), stop, ..cx.clone() };
         let report = |(index, file): (usize, &'p PlannedEdit)| {
             let written = self.written.as_ref().and_then(|all| all.get(index).copied().flatten());
@@ -217,7 +217,7 @@ impl<'p> FilesReport<'p> {
         let sizes: Vec<usize> = reports.iter().map(|one| one.diff.text.len()).collect();
         let share = fair_share(&sizes, room.text_bytes().saturating_sub(around));
         let pieces: Vec<(String, FileOutput)> = reports.iter().map(|one| one.piece(cx, share)).collect();
-        let shown = if room.limit == 0 { FEW.min(pieces.len()) } else { pieces.len() };
+        let shown = if room.limit == 0 { MAX_FILES_WITH_LINES.min(pieces.len()) } else { pieces.len() };
         let mut body: Vec<&str> = pieces[..shown].iter().map(|(text, _)| text.as_str()).collect();
         let more = format!("… {}", count(pieces.len() - shown, "more file"));
         body.extend((shown < pieces.len()).then_some(more.as_str()));
@@ -278,12 +278,12 @@ impl<'p> FilesReport<'p> {
             Base::Revision(revision) => seen(file).is_none_or(|seen| seen.revision != revision),
         };
         let files: Vec<&PlannedEdit> = cut.iter().map(|index| &self.files[*index]).filter(is_unseen).collect();
-        let names: Vec<String> = files.iter().take(NAMED).map(|file| file.edit.path.to_string()).collect();
+        let names: Vec<String> = files.iter().take(NAMED_FILES).map(|file| file.edit.path.to_string()).collect();
         let is_untrusted = files.iter().any(|file| cx.workspace.is_untrusted(file.real()));
         let which = match files.len() {
             0 => return None,
             several if is_untrusted => count(several, "file"),
-            several if several > NAMED => format!("{} and {} more", names.join(", "), several - NAMED),
+            several if several > NAMED_FILES => format!("{} and {} more", names.join(", "), several - NAMED_FILES),
             _ => names.join(", "),
         };
         Some(format!(
@@ -311,7 +311,7 @@ impl<'p> FileReport<'p> {
         let introduced = if is_dry_run { IntroducedProblems::default() } else { IntroducedProblems::by(cx, &change) };
         let revision = written.unwrap_or_else(|| Revision::of(file.bytes()));
         let diff_name = shown_diff::diff_name(path);
-        let diff = text_edit::unified_diff(&diff_name, file.old_text(), file.new_text(), shown_diff::BRIEF);
+        let diff = text_edit::unified_diff(&diff_name, file.old_text(), file.new_text(), shown_diff::BRIEF_EXTENT);
         Self { file, notes: file.notes(name), diff, revision, introduced, is_dry_run }
     }
 

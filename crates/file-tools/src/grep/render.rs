@@ -403,7 +403,7 @@ const TOP_LEVEL: &str = "top level";
 /// Files whose unusual encoding or line ending a note names.
 const MAX_UNUSUAL_NAMED: usize = 3;
 /// Columns that a note advises to read of a line that is cut, and how many of them are before its match.
-const COLUMNS: u64 = 2000;
+const ADVISED_COLUMNS: u64 = 2000;
 const COLUMNS_BEFORE: u64 = 200;
 
 /// Shown files that are not UTF-8 with LF: an edit keeps that, and it is not seen in the lines.
@@ -470,7 +470,7 @@ pub(super) fn cut_note(found: &ContentHits, page: &Page, is_one_file: bool) -> O
     };
     let (at, number, column) = page.files.iter().find_map(cut)?;
     let first = column.saturating_sub(COLUMNS_BEFORE).max(1);
-    let last = first + COLUMNS - 1;
+    let last = first + ADVISED_COLUMNS - 1;
     let path = &found.files[at].1.path;
     let file = if is_one_file { String::new() } else { format!(" of {path}") };
     Some(format!("(more of line {number}{file}: read part=\"columns {first}-{last}\")"))

@@ -18,7 +18,7 @@ use super::{
 };
 
 /// Names that an error offers.
-const OFFERED: usize = 3;
+const OFFERED_NAMES: usize = 3;
 
 /// The definitions that `name` means, each whole; parts of others between them are left out.
 ///
@@ -87,7 +87,7 @@ pub(super) fn not_found(path: &WorkspacePath, name: &str, all: &[Definition]) ->
     let wanted = bare(name);
     let near = nearest_names(&wanted, known, ONE_OF_MANY);
     let search = format!("grep with pattern=\"{wanted}\" output_mode=\"definitions\" searches other files");
-    let hint = match did_you_mean(near.iter().take(OFFERED)) {
+    let hint = match did_you_mean(near.iter().take(OFFERED_NAMES)) {
         Some(question) => format!("{question} {search}"),
         None => search,
     };

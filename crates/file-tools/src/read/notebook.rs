@@ -12,13 +12,13 @@ use super::{
     },
     open::{Format, Source},
     request::FileRequest,
-    section::{CHANGED, FOOTER, Properties, ReadFacts, Section, footer, record_of},
+    section::{CHANGED_NOTE, FOOTER_BYTES, Properties, ReadFacts, Section, footer, record_of},
     selection::Part,
     text::read_text,
 };
 
 /// How often the bytes of a notebook are in memory: as they are, and what is shown of them before it is cut.
-const COPIES: u64 = 3;
+const COPIES_IN_MEMORY: u64 = 3;
 
 /// Cells with glued lines that are named.
 const MAX_GLUED: usize = 8;
@@ -35,7 +35,8 @@ pub(super) fn read_notebook(cx: &CallContext, request: &FileRequest, mut source:
     if range.is_none() && (!request.lines.is_default() || size > cx.settings.max_file_size) {
         return read_text(cx, request, source);
     }
-    let _memory = if source.whole { None } else { Some(DecodeMemory::reserve(cx, size.saturating_mul(COPIES))?) };
+    let _memory =
+        if source.whole { None } else { Some(DecodeMemory::reserve(cx, size.saturating_mul(COPIES_IN_MEMORY))?) };
     source.read_on(cx.settings.max_file_size)?;
     cx.check()?;
     let revision = Revision::of(&source.head);
@@ -59,7 +60,7 @@ pub(super) fn read_notebook(cx: &CallContext, request: &FileRequest, mut source:
         final_newline: true,
         revision: (!is_changed).then_some(revision),
     };
-    let shown = ShownCells::of(&notebook, range, request.budget.reduced(FOOTER));
+    let shown = ShownCells::of(&notebook, range, request.budget.reduced(FOOTER_BYTES));
     let mut hidden = HiddenNote::default();
     // The lines of the file are those of its JSON, which is not shown.
     for (index, line) in shown.text.lines().enumerate() {
@@ -67,7 +68,7 @@ pub(super) fn read_notebook(cx: &CallContext, request: &FileRequest, mut source:
     }
     let mut closing = hidden.text().map(|note| note + "\n").unwrap_or_default();
     if is_changed {
-        closing.push_str(CHANGED);
+        closing.push_str(CHANGED_NOTE);
     }
     let total = notebook.cells().len();
     let glued =
@@ -201,8 +202,8 @@ fn push_line(text: &mut String, line: &str, most: usize) {
 
 /// Cuts a single cell to as many of its lines as fit.
 fn cut(text: &mut String, budget: AnswerBudget) {
-    const NOTE: usize = 120;
-    let (mut gauge, mut end) = (budget.reduced(NOTE).gauge(), 0);
+    const NOTE_BYTES: usize = 120;
+    let (mut gauge, mut end) = (budget.reduced(NOTE_BYTES).gauge(), 0);
     for line in text.split_inclusive('\n') {
         if end > 0 && !gauge.fits(&text[..end + line.len()]) {
             break;

@@ -4,7 +4,7 @@ use std::{fmt::Write as _, iter, mem, ops::ControlFlow};
 
 use confined_fs::{Revision, WorkspacePath, stop::StopReason};
 use office_text::{
-    MEMORY, OfficeDocument, OfficeError, OfficeKind, OfficeSheet, Outline, Slide, WantedCells, column_number,
+    MAX_MEMORY_BYTES, OfficeDocument, OfficeError, OfficeKind, OfficeSheet, Outline, Slide, WantedCells, column_number,
     with_document,
 };
 use source_outline::{Definition, not_shown};
@@ -29,13 +29,13 @@ use super::{
 pub(super) use office_text::may_be_document;
 
 /// Units of the budget kept back for the lines below the text.
-const FOOTER: usize = 480;
+const FOOTER_UNITS: usize = 480;
 
 /// Characters of a line that is longer than an answer: each such piece counts as a line for `offset`.
 const PIECE_CHARS: usize = 1000;
 
 /// The part of a text document that is what its pages have at the top and at the bottom.
-const HEADERS: &str = "headers";
+const HEADERS_PART: &str = "headers";
 
 /// Headings and sheets that an error names.
 const MAX_NAMED: usize = 10;
@@ -53,10 +53,10 @@ pub(super) fn read_office(cx: &CallContext, request: &FileRequest, mut source: S
         ))
         .hint("use part=\"paragraphs 20-60\", part=\"sheet NAME rows 1-200\" or part=\"slides 3-5\""));
     };
-    let memory = DecodeMemory::reserve(cx, MEMORY)?;
+    let memory = DecodeMemory::reserve(cx, MAX_MEMORY_BYTES)?;
     let stopped = || cx.stop.stopped().is_some();
     // One of several files may have a share smaller than the footer.
-    let budget = request.budget.reduced(FOOTER.min(request.budget.limit / 2));
+    let budget = request.budget.reduced(FOOTER_UNITS.min(request.budget.limit / 2));
     let is_untrusted = cx.workspace.is_untrusted(source.file.real_path());
     let mut shown =
         Shown { path: path.to_string(), budget, gauge: budget.gauge(), skip, take, is_untrusted, ..Shown::default() };
@@ -181,11 +181,11 @@ type Answered = Result<Option<ToolError>, OfficeError>;
 
 impl Shown {
     fn read(&mut self, document: &OfficeDocument<'_>, part: Option<&Part>) -> Answered {
-        const ALL: (usize, usize) = (1, usize::MAX);
+        const ALL_ROWS: (usize, usize) = (1, usize::MAX);
         let (what, instead) = match (document.kind(), part) {
             (_, Some(Part::Image { number, .. })) => return self.read_image(document, *number),
             (OfficeKind::Text, None) => {
-                let read = self.read_paragraphs(document, ALL);
+                let read = self.read_paragraphs(document, ALL_ROWS);
                 // Damage in them is no reason to show nothing of the text.
                 let headers = document.headers().unwrap_or_default();
                 let named = ["header", "footer"].map(|kind| {
@@ -198,7 +198,7 @@ impl Shown {
                 }
                 return read;
             }
-            (OfficeKind::Text, Some(Part::Heading(name))) if name.eq_ignore_ascii_case(HEADERS) => {
+            (OfficeKind::Text, Some(Part::Heading(name))) if name.eq_ignore_ascii_case(HEADERS_PART) => {
                 return self.read_headers(document);
             }
             (OfficeKind::Text, Some(Part::Paragraphs { first, last })) => {
@@ -215,7 +215,7 @@ impl Shown {
             (OfficeKind::Workbook, Some(Part::Heading(name))) => {
                 return self.read_workbook(document, Some(&SheetPart::parse(name)));
             }
-            (OfficeKind::Presentation, None) => return self.read_slides(document, ALL),
+            (OfficeKind::Presentation, None) => return self.read_slides(document, ALL_ROWS),
             (OfficeKind::Presentation, Some(Part::Slides { first, last })) => {
                 return self.read_slides(document, (*first, *last));
             }
@@ -318,7 +318,7 @@ impl Shown {
             self.push("headers, part", 1, "", &text);
         }
         self.is_cut = self.next.is_some();
-        self.next_part = self.next.map(|_| HEADERS.to_owned());
+        self.next_part = self.next.map(|_| HEADERS_PART.to_owned());
         Ok(None)
     }
 
@@ -562,8 +562,8 @@ fn row_number(row: usize) -> u32 {
 
 /// A heading as a definition of the line that is its paragraph.
 fn heading(level: u8, paragraph: usize, text: &str) -> Definition {
-    const SIGNS: &str = "######";
-    let kind = &SIGNS[..usize::from(level).clamp(1, SIGNS.len())];
+    const HEADING_SIGNS: &str = "######";
+    let kind = &HEADING_SIGNS[..usize::from(level).clamp(1, HEADING_SIGNS.len())];
     let name = text.lines().next().unwrap_or_default().trim_start_matches('#').trim().to_owned();
     let (start, line, end) = (paragraph, paragraph, paragraph);
     Definition { start, line, end, kind, name, level: kind.len(), prototype: false }

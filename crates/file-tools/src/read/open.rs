@@ -12,7 +12,7 @@ use super::{
 };
 
 /// Bytes of a file that are decoded whole; larger files are streamed.
-const MAX_WHOLE: u64 = text_file::HEAD as u64;
+const MAX_WHOLE: u64 = text_file::HEAD_BYTES as u64;
 /// Bytes of the largest file that is read inline: a fraction of a millisecond if it is UTF-8; the detection of another
 /// encoding takes a hundred times as long.
 const MAX_INLINE: usize = 64 << 10;

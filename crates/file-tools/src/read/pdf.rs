@@ -14,7 +14,7 @@ use super::{
 };
 
 /// Units of the budget kept back for the lines below the text.
-const FOOTER: usize = 480;
+const FOOTER_UNITS: usize = 480;
 
 /// Runs of damaged pages that are named.
 const MAX_DAMAGED_NAMED: usize = 8;
@@ -46,7 +46,7 @@ pub(super) fn read_pdf(
     let bytes = &source.head;
     let stopped = || cx.stop.stopped().is_some();
     // One of several files may have a share smaller than the footer.
-    let budget = request.budget.reduced(FOOTER.min(request.budget.limit / 2));
+    let budget = request.budget.reduced(FOOTER_UNITS.min(request.budget.limit / 2));
     let mut text = PagesText { budget, skip, take, ..PagesText::default() };
     let read = with_pdf(bytes, &stopped, |pdf| text.read(pdf, pages));
     // At the time limit the pages that were read until then are an answer. Nobody waits for those of a cancelled call.

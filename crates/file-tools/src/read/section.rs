@@ -300,10 +300,10 @@ pub(super) fn continued_with(part: &str, offset: Option<usize>) -> String {
 }
 
 /// The note on a file that is no longer what was read.
-pub(super) const CHANGED: &str = "(the file changed while it was read; read it again before an edit)\n";
+pub(super) const CHANGED_NOTE: &str = "(the file changed while it was read; read it again before an edit)\n";
 
 /// Bytes of the longest footer, with a sentence before it.
-pub(super) const FOOTER: usize = 400;
+pub(super) const FOOTER_BYTES: usize = 400;
 
 /// `lines` (as counted), what is unusual about the file, and the arguments that continue.
 pub(super) fn footer(lines: &str, properties: &Properties, next: Option<&str>) -> String {

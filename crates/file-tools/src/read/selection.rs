@@ -6,7 +6,7 @@ use std::{fmt, ops::Range};
 use confined_fs::peeled;
 
 use super::{
-    super::{Kind, ToolError, args::PARTS},
+    super::{Kind, ToolError, args::PART_FORMS},
     open::Format,
 };
 
@@ -49,7 +49,7 @@ impl Selection {
         let (path, ranges) = text.rsplit_once(':')?;
         let is_part = |form: &&str| ranges.strip_prefix(*form).is_some_and(|rest| rest.starts_with(' '));
         // Those of definitions and sections were found above.
-        if !path.is_empty() && (ranges == "headers" || PARTS.iter().any(is_part)) {
+        if !path.is_empty() && (ranges == "headers" || PART_FORMS.iter().any(is_part)) {
             return Some((path, Part::parse(ranges).map(Self::Part)));
         }
         let is_ranges = |text: &str| {
@@ -109,7 +109,7 @@ fn line_ranges(text: &str) -> Result<Vec<Range<usize>>, ToolError> {
 }
 
 /// The forms of the argument, for errors.
-const FORMS: &str = "`def NAME`, `fn NAME`, `class NAME`, `pages 3-5` (PDF), `cells 2-4` (notebook), `region X,Y,WIDTH,HEIGHT` (image), \
+const PART_HINT_FORMS: &str = "`def NAME`, `fn NAME`, `class NAME`, `pages 3-5` (PDF), `cells 2-4` (notebook), `region X,Y,WIDTH,HEIGHT` (image), \
                      `columns 2001-4000` (long lines), `paragraphs 20-60`, `section HEADING` or `headers` (text document), \
                      `sheet NAME rows 1-200 columns A-F` (workbook), `slides 3-5` (presentation) or `image 2` (in a document)";
 
@@ -142,7 +142,7 @@ pub(super) enum Part {
 
 /// The error for a `part` that is none.
 fn invalid(text: &str, why: &str) -> ToolError {
-    ToolError::invalid(format!("`part` is not valid: {text:?}{why}")).hint(format!("use {FORMS}"))
+    ToolError::invalid(format!("`part` is not valid: {text:?}{why}")).hint(format!("use {PART_HINT_FORMS}"))
 }
 
 /// Cells of a sheet, whose rows count from 1.
@@ -311,18 +311,18 @@ impl fmt::Display for Part {
 }
 
 /// Words that begin a definition in one language or another; each may be used in place of `def`.
-const DEFINING: &str = "fn func function fun class struct enum interface trait impl type method module mod const macro namespace \
+const DEFINING_WORDS: &str = "fn func function fun class struct enum interface trait impl type method module mod const macro namespace \
     record object protocol union proc sub defp";
 
 /// Words that may precede those.
-const MODIFIERS: &str = "pub public private protected internal static async export default abstract final unsafe";
+const MODIFIER_WORDS: &str = "pub public private protected internal static async export default abstract final unsafe";
 
 fn is_modifier(word: &str) -> bool {
-    MODIFIERS.split(' ').any(|one| one == word)
+    MODIFIER_WORDS.split(' ').any(|one| one == word)
 }
 
 fn is_definition(word: &str) -> bool {
-    DEFINING.split(' ').any(|one| one == word) || is_modifier(word)
+    DEFINING_WORDS.split(' ').any(|one| one == word) || is_modifier(word)
 }
 
 /// The definition that is meant by its first line, or the beginning of that.
@@ -358,13 +358,13 @@ fn range(text: &str) -> Result<(usize, usize), String> {
 }
 
 fn region(text: &str) -> Result<Part, &'static str> {
-    const WRONG: &str = "a region is four whole numbers: x,y,width,height";
+    const WRONG_REGION: &str = "a region is four whole numbers: x,y,width,height";
     let fields: Option<Vec<usize>> =
         text.split([',', ' ']).filter(|field| !field.is_empty()).map(whole_number).collect();
     match fields.as_deref() {
         Some([_, _, 0, _] | [_, _, _, 0]) => Err("a region has a width and a height above 0"),
         Some(&[x, y, width, height]) => Ok(Part::Region { x, y, width, height }),
-        _ => Err(WRONG),
+        _ => Err(WRONG_REGION),
     }
 }
 

@@ -13,14 +13,14 @@ use super::{
         shown_diff::{hidden_in, hunk_sides},
     },
     request::FileRequest,
-    section::{FOOTER, Properties, ReadFacts, Section, footer},
+    section::{FOOTER_BYTES, Properties, ReadFacts, Section, footer},
     window::LINE_CHARS,
 };
 
 /// Bytes of the lines around the hunks.
-const AROUND: usize = 200;
+const RESERVED_BYTES: usize = 200;
 /// Bytes of hunks that are shown however short the file is.
-const FEW: usize = 500;
+const MIN_HUNK_BYTES: usize = 500;
 
 /// The changes since the revision that the caller has, where its content is still known and a diff is shorter.
 pub(super) fn changes(
@@ -77,11 +77,11 @@ impl Changes<'_> {
             return section(String::new(), text + &elsewhere + &footer(None), 0, None);
         }
         // A file that was rewritten has both its texts in the hunks.
-        if inside.iter().map(|hunk| hunk.text.len()).sum::<usize>() > self.plain_bytes() / 2 * 3 + FEW {
+        if inside.iter().map(|hunk| hunk.text.len()).sum::<usize>() > self.plain_bytes() / 2 * 3 + MIN_HUNK_BYTES {
             return None;
         }
         let mut text = format!("changed since {}:\n", self.since);
-        let mut gauge = self.budget.reduced(FOOTER + AROUND).gauge();
+        let mut gauge = self.budget.reduced(FOOTER_BYTES + RESERVED_BYTES).gauge();
         let mut returned = 0;
         for hunk in &inside {
             let before = text.len();

@@ -23,7 +23,7 @@ use super::{
     },
     open::{Format, OpenedEntry, Source, open},
     request::FileRequest,
-    section::{CHANGED, FOOTER, Properties, Section, footer, shown_lines},
+    section::{CHANGED_NOTE, FOOTER_BYTES, Properties, Section, footer, shown_lines},
     since::changes,
     window::{LineTotals, Window, WindowBounds},
 };
@@ -63,7 +63,7 @@ pub(super) fn read_text(cx: &CallContext, request: &FileRequest, mut source: Sou
 }
 
 /// Bytes kept free for the names of definitions that a cut leaves out: five lines of at most 100 characters.
-const OUTLINE: usize = 600;
+const OUTLINE_BYTES: usize = 600;
 
 /// The lines asked for, and everything.
 fn read_whole(cx: &CallContext, request: &FileRequest, source: &mut Source) -> Result<Page, ToolError> {
@@ -72,7 +72,7 @@ fn read_whole(cx: &CallContext, request: &FileRequest, source: &mut Source) -> R
     let revision = cx.session.ledger.revision_of(real, &bytes).unwrap_or_else(|| Revision::of(&bytes));
     let size = bytes.len() as u64;
     let document = Document::decode(bytes, request.encoding).map_err(|error| source.binary(&error))?;
-    let (mut window, totals) = lines_of(&document, request, FOOTER)?;
+    let (mut window, totals) = lines_of(&document, request, FOOTER_BYTES)?;
     let mut outline = None;
     let is_cut = window.kept > 0 && (window.full || !request.lines.is_exact());
     let end = |window: &Window| window.shown.last().map_or(0, |last| last.end);
@@ -83,10 +83,10 @@ fn read_whole(cx: &CallContext, request: &FileRequest, source: &mut Source) -> R
         let left_out = |window: &Window| not_shown(&definitions, &[end(window) + 1..=totals.lines]);
         outline = left_out(&window);
         if outline.is_some() && window.full {
-            (window, _) = lines_of(&document, request, FOOTER + OUTLINE)?;
+            (window, _) = lines_of(&document, request, FOOTER_BYTES + OUTLINE_BYTES)?;
             outline = left_out(&window);
         }
-        let room = request.budget.reduced(FOOTER).less(&window.text);
+        let room = request.budget.reduced(FOOTER_BYTES).less(&window.text);
         outline = outline.filter(|outline| room.fits(outline));
     }
     let revision = Some(revision).filter(|_| !changed);
@@ -107,14 +107,14 @@ fn lines_of(document: &Document, request: &FileRequest, kept_back: usize) -> Res
 /// A file of which most is NULs, where its first bytes say no more.
 const MOSTLY_NULS: &str = "binary data";
 /// Bytes read at a time.
-const CHUNK: usize = 256 << 10;
+const CHUNK_BYTES: usize = 256 << 10;
 /// Bytes between two reports of progress.
 const REPORT_EVERY: u64 = 64 << 20;
 
 /// The lines asked for; the rest is only counted.
 fn read_streamed(cx: &CallContext, request: &FileRequest, source: &mut Source) -> Result<Page, ToolError> {
     let encoding = source.encoding(request.encoding)?;
-    let bounds = request.bounds(FOOTER, || source.count_lines(cx, encoding))?;
+    let bounds = request.bounds(FOOTER_BYTES, || source.count_lines(cx, encoding))?;
     let Some((window, mut properties)) = source.scan(cx, encoding, bounds)? else {
         let kind = text_file::binary_kind(&source.head).unwrap_or_else(|| MOSTLY_NULS.to_owned());
         return Err(source.binary(&DecodeError { kind }));
@@ -198,7 +198,7 @@ impl Source {
         window: &mut Window,
     ) -> Result<bool, ToolError> {
         let mut decoder = encoding.new_decoder_with_bom_removal();
-        let mut text = String::with_capacity(decoder.max_utf8_buffer_length(CHUNK).unwrap_or(CHUNK * 3));
+        let mut text = String::with_capacity(decoder.max_utf8_buffer_length(CHUNK_BYTES).unwrap_or(CHUNK_BYTES * 3));
         let (mut lossy, size) = (false, self.size());
         self.pieces(cx, "reading", |piece| {
             if let Some(hasher) = hasher.as_deref_mut() {
@@ -218,7 +218,7 @@ impl Source {
     fn pieces(&mut self, cx: &CallContext, doing: &str, mut take: impl FnMut(&[u8]) -> bool) -> Result<(), ToolError> {
         self.file.rewind().map_err(|error| self.failed(error))?;
         let size = self.size();
-        let mut bytes = vec![0; CHUNK];
+        let mut bytes = vec![0; CHUNK_BYTES];
         let (mut done, mut reported) = (0u64, 0);
         loop {
             cx.check()?;
@@ -281,7 +281,7 @@ impl Page {
             lines = format!("{part}, {lines}");
         }
         if changed {
-            closing.push_str(CHANGED);
+            closing.push_str(CHANGED_NOTE);
         }
         closing.push_str(&footer(&lines, &properties, next.as_deref()));
         closing.extend(outline.map(|outline| format!("\n{outline}")));

@@ -141,8 +141,9 @@ impl Window {
 
     /// Whether a line of few characters needs no cut.
     fn is_shown_whole(&self, line: &str) -> bool {
-        const NUMBER: usize = 24;
-        let is_short = self.kept > 0 || line.len() <= SHORTEST_CUT || self.bounds.budget.reduced(NUMBER).fits(line);
+        const NUMBER_BYTES: usize = 24;
+        let is_short =
+            self.kept > 0 || line.len() <= SHORTEST_CUT || self.bounds.budget.reduced(NUMBER_BYTES).fits(line);
         self.bounds.columns.is_none() && is_short
     }
 

@@ -12,14 +12,14 @@ use std::{
 use change_set::StateDir;
 
 /// Bytes of the key.
-pub const KEY: usize = 32;
+pub const KEY_BYTES: usize = 32;
 /// The folder in the state folder.
-const FOLDER: &str = "confirm";
+const CODE_FOLDER: &str = "confirm";
 const KEY_FILE: &str = "key";
 /// Bytes of one file of used codes that are read: some 20,000 codes.
 const MAX_USED_BYTES: u64 = 1 << 20;
 /// Used codes are kept in one file for each stretch of this many seconds in which they expire.
-const STRETCH: u64 = 3600;
+const STRETCH_SECONDS: u64 = 3600;
 
 /// The key and the used codes, in the state folder.
 #[derive(Debug)]
@@ -29,12 +29,14 @@ pub struct ConfirmCodes {
 
 impl ConfirmCodes {
     pub(super) fn of(state: &StateDir) -> io::Result<Self> {
-        Ok(Self { folder: state.folder(FOLDER)? })
+        Ok(Self { folder: state.folder(CODE_FOLDER)? })
     }
 
     /// The key of all processes with this state folder; `fresh` becomes it where there is none.
-    pub fn key(&self, fresh: [u8; KEY]) -> io::Result<[u8; KEY]> {
-        let read = || self.folder.read(KEY_FILE, KEY as u64).ok().and_then(|bytes| <[u8; KEY]>::try_from(bytes).ok());
+    pub fn key(&self, fresh: [u8; KEY_BYTES]) -> io::Result<[u8; KEY_BYTES]> {
+        let read = || {
+            self.folder.read(KEY_FILE, KEY_BYTES as u64).ok().and_then(|bytes| <[u8; KEY_BYTES]>::try_from(bytes).ok())
+        };
         if let Some(key) = read() {
             return Ok(key);
         }
@@ -53,7 +55,7 @@ impl ConfirmCodes {
     /// Each process appends a line in one write, and the first line of a code decides. No lock is needed that a stopped
     /// process might hold.
     pub fn use_up(&self, code: &str, expires: u64, nonce: u64) -> io::Result<bool> {
-        let (stretch, mine) = (expires / STRETCH, format!("{nonce:016x}"));
+        let (stretch, mine) = (expires / STRETCH_SECONDS, format!("{nonce:016x}"));
         let file = format!("used-{stretch:08x}");
         self.folder.append_synced(&file, format!("{code} {mine}\n").as_bytes())?;
         let used = self.folder.read(&file, MAX_USED_BYTES)?;
@@ -68,7 +70,7 @@ impl ConfirmCodes {
 
     /// Removes the files of codes that expired long ago.
     fn sweep(&self) {
-        let Some(old) = SystemTime::now().checked_sub(Duration::from_secs(3 * STRETCH)) else { return };
+        let Some(old) = SystemTime::now().checked_sub(Duration::from_secs(3 * STRETCH_SECONDS)) else { return };
         for file in self.folder.files().unwrap_or_default() {
             if file.name.starts_with("used-") && file.modified < old {
                 let _ = self.folder.discard(&file);
@@ -90,10 +92,10 @@ mod tests {
     #[test]
     fn processes_share_the_first_key() {
         let folder = tempfile::tempdir().expect("a folder");
-        assert_eq!(codes(&folder).key([1; KEY]).expect("a key"), [1; KEY]);
-        assert_eq!(codes(&folder).key([2; KEY]).expect("a key"), [1; KEY]);
+        assert_eq!(codes(&folder).key([1; KEY_BYTES]).expect("a key"), [1; KEY_BYTES]);
+        assert_eq!(codes(&folder).key([2; KEY_BYTES]).expect("a key"), [1; KEY_BYTES]);
         codes(&folder).folder.replace(KEY_FILE, b"short").expect("replaced");
-        assert_eq!(codes(&folder).key([3; KEY]).expect("a damaged key is replaced"), [3; KEY]);
+        assert_eq!(codes(&folder).key([3; KEY_BYTES]).expect("a damaged key is replaced"), [3; KEY_BYTES]);
     }
 
     #[test]

@@ -22,7 +22,8 @@ mod state_file;
 pub use shown_lines::View;
 use shown_lines::{ALL_LINES, Caller, MAX_REMEMBERED};
 use state_file::{
-    LIVING, LedgerLine, MAX_STATE_BYTES, NOBODY, caller_name, file_name, fresh, keep, parse, seconds, sweep,
+    LIVING_PREFIX, LedgerLine, MAX_STATE_BYTES, UNNAMED_MARK, caller_name, file_name, fresh, keep, parse, seconds,
+    sweep,
 };
 
 /// Bytes of content kept in all, to show what changed in a stale file, and to compare instead of hashing.
@@ -358,7 +359,7 @@ impl Ledger {
             // The newest at which it was all that the caller knew of, else the first sight.
             base = Some(line.revision);
             shown.extend(shown_lines::parse(line.lines).into_iter().map(|lines| (line.revision, lines)));
-            line.lines == shown_lines::ALL
+            line.lines == shown_lines::ALL_LINES_MARK
         });
         let revision = base?;
         let newest = self.seen_here(path).map_or(revision, |seen| seen.revision);
@@ -428,7 +429,7 @@ impl Ledger {
     fn mark_living(&self, state: &StateDir) -> io::Result<()> {
         let mut living = self.living.lock().unwrap_or_else(PoisonError::into_inner);
         if living.is_none() {
-            *living = Some(state.hold(&format!("{LIVING}{}", self.process))?);
+            *living = Some(state.hold(&format!("{LIVING_PREFIX}{}", self.process))?);
         }
         Ok(())
     }
@@ -448,7 +449,8 @@ impl Ledger {
     fn is_living(&self) -> impl FnMut(&str) -> bool {
         let mut known = HashMap::from([(self.process.clone(), false)]);
         move |process| {
-            let is_held = || self.state.as_ref().is_some_and(|state| state.is_held(&format!("{LIVING}{process}")));
+            let is_held =
+                || self.state.as_ref().is_some_and(|state| state.is_held(&format!("{LIVING_PREFIX}{process}")));
             *known.entry(process.to_owned()).or_insert_with(is_held)
         }
     }
@@ -541,7 +543,7 @@ impl Ledger {
         refused.push_back(this);
         refused.drain(..refused.len().saturating_sub(MAX_REFUSED));
         if in_all {
-            let (now, caller, lines) = (SystemTime::now(), NOBODY.to_owned(), NOBODY.to_owned());
+            let (now, caller, lines) = (SystemTime::now(), UNNAMED_MARK.to_owned(), UNNAMED_MARK.to_owned());
             self.save(&UnsavedRead { key, revision: new, now, caller, lines });
         }
         true
@@ -608,7 +610,7 @@ impl Drop for Ledger {
         let living = self.living.get_mut().unwrap_or_else(PoisonError::into_inner);
         if let (Some(lock), Some(state)) = (living.take(), &self.state) {
             drop(lock);
-            let _ = state.remove_any(format!("{LIVING}{}", self.process).as_ref());
+            let _ = state.remove_any(format!("{LIVING_PREFIX}{}", self.process).as_ref());
         }
     }
 }
@@ -765,7 +767,7 @@ mod tests {
     use confined_fs::Access;
 
     use super::{
-        state_file::{COMPACT_AT, EXPIRES, compacted},
+        state_file::{COMPACT_AT, RECORD_LIFETIME, compacted},
         *,
     };
 
@@ -795,7 +797,7 @@ mod tests {
         state.private_folder("living-killed").unwrap();
         other.record_read(&path, Revision::of(b"y"), None, None, Shown::Whole);
         assert!(state.existing_private_folder("living-killed").is_err());
-        let mark = format!("{LIVING}{}", other.process);
+        let mark = format!("{LIVING_PREFIX}{}", other.process);
         assert!(state.existing_private_folder(&mark).is_ok());
         drop(other);
         assert!(state.existing_private_folder(&mark).is_err() && state.files().unwrap().len() == file);
@@ -923,7 +925,7 @@ mod tests {
     #[test]
     fn record_expires_after_a_day() {
         let now = UNIX_EPOCH + Duration::from_secs(1_000_000);
-        let old = now - EXPIRES;
+        let old = now - RECORD_LIFETIME;
         let line = |time, rest: &str| format!("{} b {} {rest}\n", seconds(time), Revision::of(b"1"));
         let (first, second) = (line(now, "p - all"), line(now, "q - all"));
         let (part, other) = (line(now, "r - -3-4,"), line(now, "r a all"));

@@ -10,7 +10,7 @@ use change_set::{EntryState, FileState, Workspace};
 use confined_fs::WorkspacePath;
 
 use super::{
-    super::{CallContext, Kind, ToolError, commit::ChangedPart, context::echo, read_before_write::SOMEBODY},
+    super::{CallContext, Kind, ToolError, commit::ChangedPart, context::echo, read_before_write::UNNAMED_CALLER},
     virtual_tree::DiskOfCall,
 };
 use crate::session::history::{CheckpointAsker, EntryChange, JournalRecord, MadeChange, RecordKind, UndoableChange};
@@ -59,7 +59,7 @@ pub(crate) fn changes_since(
     let history = &cx.session.history;
     let of_other = |by: Option<Arc<str>>| {
         let by = Some(by).filter(|by| !all_sessions && *by != cx.by)?;
-        Some(format!("changed by {}", by.as_deref().unwrap_or(SOMEBODY)))
+        Some(format!("changed by {}", by.as_deref().unwrap_or(UNNAMED_CALLER)))
     };
     let own_since = |number| {
         let (changes, lost) = history.undo_list().since(number);
@@ -177,7 +177,7 @@ impl KnownChange {
     pub(super) fn own(cx: &CallContext, (number, change, caller): MadeChange) -> Self {
         let session = cx.session.history.session().to_string();
         let is_other = caller != cx.by;
-        let by = if is_other { format!(" by {}", caller.as_deref().unwrap_or(SOMEBODY)) } else { String::new() };
+        let by = if is_other { format!(" by {}", caller.as_deref().unwrap_or(UNNAMED_CALLER)) } else { String::new() };
         Self { session, number, tool: change.tool.to_owned(), is_own: true, by, caller, change }
     }
 

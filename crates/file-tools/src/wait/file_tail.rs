@@ -16,7 +16,7 @@ use encoding_rs::Decoder;
 use super::super::{CallContext, Kind, ToolError};
 
 /// Bytes read at a time.
-const CHUNK: usize = 256 << 10;
+const CHUNK_BYTES: usize = 256 << 10;
 /// Bytes that one poll reads.
 const MAX_POLL_BYTES: u64 = 64 << 20;
 /// Bytes by which the encoding is recognised.
@@ -171,7 +171,8 @@ impl FileTail {
                 None if self.read_to - before >= MAX_POLL_BYTES => break Advance::More,
                 None => {}
             }
-            let most = self.stop_at.map_or(CHUNK as u64, |end| end.saturating_sub(self.read_to).min(CHUNK as u64));
+            let most =
+                self.stop_at.map_or(CHUNK_BYTES as u64, |end| end.saturating_sub(self.read_to).min(CHUNK_BYTES as u64));
             buffer.clear();
             file.by_ref().take(most).read_to_end(&mut buffer).map_err(|error| failed(file, error))?;
             if buffer.is_empty() {
@@ -275,7 +276,7 @@ pub(super) fn end_of_revision(
     if let Some(length) = length {
         return since.fits(Revision::of_reader(&mut file.take(length)).ok()?).then_some(length);
     }
-    let mut reader = io::BufReader::with_capacity(CHUNK, file);
+    let mut reader = io::BufReader::with_capacity(CHUNK_BYTES, file);
     let (mut hasher, mut end, mut line) = (Revision::hasher(), 0, Vec::new());
     while !since.fits(hasher.clone().finish()) {
         line.clear();

@@ -9,7 +9,7 @@ use std::{
 use confined_fs::{DiskWatcher, OnEvent, OpenFile, PathWatch};
 
 use super::{
-    super::{Answer, CallContext, EndReason, Kind, Plan, PollResult, ToolError, Wait, fence::FENCE},
+    super::{Answer, CallContext, EndReason, Kind, Plan, PollResult, ToolError, Wait, fence::FENCE_BYTES},
     file_tail::{Advance, FileTail, TailLine, end_of_revision},
     report::Outcome,
     request::{NewFrom, Until, WaitRequest},
@@ -33,7 +33,7 @@ pub(super) fn begin(cx: &CallContext, request: WaitRequest) -> Result<Plan, Tool
         (None, _) => Until::Changes,
     });
     let room = cx.budget.list();
-    let room = if cx.workspace.is_untrusted(&request.path) { room.reduced(FENCE) } else { room };
+    let room = if cx.workspace.is_untrusted(&request.path) { room.reduced(FENCE_BYTES) } else { room };
     let keep = if request.pattern.is_some() { KeepLines::Last } else { KeepLines::First };
     let mut pending = PendingWait {
         until,

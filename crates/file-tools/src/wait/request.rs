@@ -157,10 +157,10 @@ pub(crate) enum Until {
 
 /// The wait without the argument.
 // Below the 60 s after which most clients end a call.
-pub(super) const DEFAULT: Duration = Duration::from_secs(45);
+pub(super) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(45);
 /// Longer than any wait.
 // Not `Duration::MAX`: added to an `Instant` that panics.
-const ENDLESS: Duration = Duration::from_secs(u32::MAX as u64);
+const ENDLESS_TIMEOUT: Duration = Duration::from_secs(u32::MAX as u64);
 
 /// Reads the argument; any time however long is one, which the caller cuts.
 ///
@@ -171,15 +171,15 @@ pub(super) fn parse(given: Option<&Value>) -> Result<Duration, ToolError> {
         ToolError::invalid(format!("`timeout` must be a number of seconds, not {}", shorten(&given.to_string(), 80)))
             .hint("call wait again with timeout=45, or without timeout")
     };
-    let Some(given) = given else { return Ok(DEFAULT) };
+    let Some(given) = given else { return Ok(DEFAULT_TIMEOUT) };
     let seconds = match given {
-        Value::Null => return Ok(DEFAULT),
+        Value::Null => return Ok(DEFAULT_TIMEOUT),
         Value::Number(number) => number.as_f64(),
         Value::String(text) => seconds_of(text),
         _ => None,
     };
     let seconds = seconds.filter(|seconds| *seconds >= 0.0).ok_or_else(|| wrong(given))?;
-    Ok(Duration::try_from_secs_f64(seconds).unwrap_or(ENDLESS).min(ENDLESS))
+    Ok(Duration::try_from_secs_f64(seconds).unwrap_or(ENDLESS_TIMEOUT).min(ENDLESS_TIMEOUT))
 }
 
 /// A number with or without a unit; a NaN is none.
@@ -223,9 +223,9 @@ mod tests {
             (json!("2 min"), 120.0),
             (json!(0), 0.0),
             (json!(null), 45.0),
-            (json!(1e18), ENDLESS.as_secs_f64()),
-            (json!("1e400"), ENDLESS.as_secs_f64()),
-            (json!("inf"), ENDLESS.as_secs_f64()),
+            (json!(1e18), ENDLESS_TIMEOUT.as_secs_f64()),
+            (json!("1e400"), ENDLESS_TIMEOUT.as_secs_f64()),
+            (json!("inf"), ENDLESS_TIMEOUT.as_secs_f64()),
         ] {
             let read = parse(Some(&given)).unwrap().as_secs_f64();
             assert!((read - seconds).abs() < 1e-6, "{given}: {read}");

@@ -48,7 +48,7 @@ impl NewContent {
 }
 
 /// Non-ASCII bytes below which the detection of an encoding is a mere guess.
-const FEW: usize = 32;
+const MIN_TELLING_BYTES: usize = 32;
 
 /// Refuses a notebook in another encoding: Jupyter reads it as UTF-8, and fails on a byte-order mark.
 pub(super) fn fits_notebook(path: &WorkspacePath, wanted: Option<EncodingLabel>) -> Result<(), ToolError> {
@@ -180,14 +180,15 @@ fn kept(old: &Document, content: &str, line_ending: LineEnding) -> (Vec<u8>, &'s
 
 /// The bytes of `content` as they were asked for.
 fn encoded(content: &str, wanted: EncodingLabel, line_ending: LineEnding) -> Result<Vec<u8>, ToolError> {
-    const NEXT: &str = "write it another way, or leave encoding out: the file is UTF-8 then";
+    const ENCODING_HINT: &str = "write it another way, or leave encoding out: the file is UTF-8 then";
     text_file::encode(content, wanted.encoding, wanted.bom, line_ending).map_err(|error| match error {
         SpliceError::Unrepresentable { encoding, .. } => {
             let place = text_file::first_unwritable(content, wanted.encoding);
-            ToolError::invalid(format!("{}, which {encoding} cannot represent", found(place))).hint(NEXT)
+            ToolError::invalid(format!("{}, which {encoding} cannot represent", found(place))).hint(ENCODING_HINT)
         }
         SpliceError::Unstable { encoding } => {
-            ToolError::invalid(format!("`content` would not read back the same from a file in {encoding}")).hint(NEXT)
+            ToolError::invalid(format!("`content` would not read back the same from a file in {encoding}"))
+                .hint(ENCODING_HINT)
         }
     })
 }
@@ -320,7 +321,7 @@ fn in_wanted(path: &WorkspacePath, old: Document, wanted: EncodingLabel) -> Resu
     let is_utf16 = encoding == UTF_16LE || encoding == UTF_16BE;
     let is_guess = !old.has_bom()
         && std::str::from_utf8(bytes).is_err()
-        && bytes.iter().filter(|byte| !byte.is_ascii()).count() < FEW;
+        && bytes.iter().filter(|byte| !byte.is_ascii()).count() < MIN_TELLING_BYTES;
     if !is_utf16 && (is_plain || is_guess) {
         // C1 controls are in no text: bytes that come out as such are in another encoding.
         let as_wanted = Document::decode(bytes.to_vec(), Some(encoding)).ok();

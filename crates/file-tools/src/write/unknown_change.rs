@@ -18,7 +18,7 @@ use super::super::{
 };
 
 /// Bytes of the largest content that is compared, and of all that are.
-const LARGEST: usize = 2 << 20;
+const MAX_COMPARED_BYTES: usize = 2 << 20;
 const IN_ALL: usize = 8 << 20;
 
 /// The lines of a content, and how often it has each.
@@ -35,7 +35,7 @@ pub(super) fn check(
     (now, revision): (&Document, Revision),
     new: &[u8],
 ) -> Result<(), ToolError> {
-    if cx.settings.read_before_write == ReadBeforeWrite::Off || new.len().max(now.bytes().len()) > LARGEST {
+    if cx.settings.read_before_write == ReadBeforeWrite::Off || new.len().max(now.bytes().len()) > MAX_COMPARED_BYTES {
         return Ok(());
     }
     let mut known = cx.session.ledger.states(real);

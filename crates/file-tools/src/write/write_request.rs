@@ -59,7 +59,7 @@ pub(crate) struct Output {
 
 impl Output {
     /// What is no fact.
-    pub(super) const TEXTS: &[&str] = &["path", "diff", "notes"];
+    pub(super) const TEXT_MEMBERS: &[&str] = &["path", "diff", "notes"];
 }
 
 /// How the content is written.
@@ -120,7 +120,7 @@ impl WriteRequest {
             count(lines, "line"),
             now.revision.short()
         );
-        Ok(Some(Answer::of(cx, text, &output, Output::TEXTS)))
+        Ok(Some(Answer::of(cx, text, &output, Output::TEXT_MEMBERS)))
     }
 
     /// The new content on the file as it is now; writes nothing.

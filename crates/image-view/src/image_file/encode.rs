@@ -7,16 +7,16 @@ use png::{BitDepth, ColorType, Compression, Encoder};
 
 use super::{
     EncodedImage, ImageError,
-    resample::{RGBA, Resampler},
+    resample::{RGBA_BYTES, Resampler},
 };
 
 /// Qualities of JPEG, from one at which text is clean down to one at which shapes are still clear; then the picture is
 /// made smaller.
-const QUALITIES: [u8; 4] = [90, 80, 65, 45];
+const JPEG_QUALITIES: [u8; 4] = [90, 80, 65, 45];
 /// Colours of a palette.
-const COLOURS: usize = 256;
+const MAX_COLOURS: usize = 256;
 /// Pixels of at most so many bytes are always encoded without loss.
-const SMALL: usize = 256 * 256 * RGBA;
+const MAX_LOSSLESS_BYTES: usize = 256 * 256 * RGBA_BYTES;
 
 /// Encodes `picture` in at most `limit` bytes, smaller if need be: as PNG where it has few colours, transparency
 /// or few pixels, else as JPEG.
@@ -34,7 +34,7 @@ pub(super) fn encode(
     }
     loop {
         let (size, opaque) = (picture.dimensions(), on_white(&picture));
-        for quality in QUALITIES {
+        for quality in JPEG_QUALITIES {
             if stopped() {
                 return Err(ImageError::Stopped);
             }
@@ -49,7 +49,7 @@ pub(super) fn encode(
         let smaller = |side: u32| (side * 3 / 4).max(1);
         let (width, height) = (smaller(size.0), smaller(size.1));
         let mut resampler = Resampler::new(size, (width, height));
-        picture.chunks_exact(size.0 as usize * RGBA).for_each(|row| resampler.push(row));
+        picture.chunks_exact(size.0 as usize * RGBA_BYTES).for_each(|row| resampler.push(row));
         let scaled = RgbaImage::from_raw(width, height, resampler.into_pixels());
         // One pixel cannot be made smaller: that is the error.
         picture = scaled.filter(|_| (width, height) != size).ok_or(ImageError::TooFewBytes(limit))?;
@@ -61,7 +61,7 @@ fn png(picture: &RgbaImage, has_alpha: bool) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     let mut encoder = Encoder::new(&mut bytes, picture.width(), picture.height());
     encoder.set_depth(BitDepth::Eight);
-    encoder.set_compression(if picture.len() > SMALL { Compression::Fast } else { Compression::Balanced });
+    encoder.set_compression(if picture.len() > MAX_LOSSLESS_BYTES { Compression::Fast } else { Compression::Balanced });
     let palette = palette(picture);
     if let Some((indices, colours)) = &palette {
         encoder.set_color(ColorType::Indexed);
@@ -74,7 +74,7 @@ fn png(picture: &RgbaImage, has_alpha: bool) -> Option<Vec<u8>> {
     } else if has_alpha {
         encoder.set_color(ColorType::Rgba);
         encoder.write_header().ok()?.write_image_data(picture).ok()?;
-    } else if picture.len() <= SMALL {
+    } else if picture.len() <= MAX_LOSSLESS_BYTES {
         encoder.set_color(ColorType::Rgb);
         encoder.write_header().ok()?.write_image_data(&on_white(picture)).ok()?;
     } else {
@@ -84,11 +84,11 @@ fn png(picture: &RgbaImage, has_alpha: bool) -> Option<Vec<u8>> {
 }
 
 /// The pixels as indices, and the colours, if a palette can hold them.
-fn palette(picture: &RgbaImage) -> Option<(Vec<u8>, Vec<[u8; RGBA]>)> {
-    let mut known: HashMap<[u8; RGBA], u8> = HashMap::with_capacity(COLOURS);
+fn palette(picture: &RgbaImage) -> Option<(Vec<u8>, Vec<[u8; RGBA_BYTES]>)> {
+    let mut known: HashMap<[u8; RGBA_BYTES], u8> = HashMap::with_capacity(MAX_COLOURS);
     let mut colours = Vec::new();
-    let mut indices = Vec::with_capacity(picture.len() / RGBA);
-    for pixel in picture.as_chunks::<RGBA>().0 {
+    let mut indices = Vec::with_capacity(picture.len() / RGBA_BYTES);
+    for pixel in picture.as_chunks::<RGBA_BYTES>().0 {
         let index = if let Some(index) = known.get(pixel) {
             *index
         } else {
@@ -104,11 +104,11 @@ fn palette(picture: &RgbaImage) -> Option<(Vec<u8>, Vec<[u8; RGBA]>)> {
 
 /// The pixels as RGB, white behind what is transparent.
 fn on_white(picture: &RgbaImage) -> Vec<u8> {
-    let mixed = |[red, green, blue, alpha]: &[u8; RGBA]| {
+    let mixed = |[red, green, blue, alpha]: &[u8; RGBA_BYTES]| {
         [*red, *green, *blue].map(|colour| {
             let mixed = u32::from(colour) * u32::from(*alpha) + 255 * (255 - u32::from(*alpha));
             u8::try_from((mixed + 127) / 255).unwrap_or(u8::MAX)
         })
     };
-    picture.as_chunks::<RGBA>().0.iter().flat_map(mixed).collect()
+    picture.as_chunks::<RGBA_BYTES>().0.iter().flat_map(mixed).collect()
 }

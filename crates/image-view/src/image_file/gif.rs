@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::header::{INCOMPLETE, ImageHeader, area};
+use super::header::{INCOMPLETE_FLAW, ImageHeader, area};
 
 /// Reads the blocks (<https://www.w3.org/Graphics/GIF/spec-gif89a.txt>, appendix A); only the trailer may be missing.
 pub(super) fn header(bytes: &[u8]) -> Option<ImageHeader> {
@@ -11,7 +11,7 @@ pub(super) fn header(bytes: &[u8]) -> Option<ImageHeader> {
     let (width, height) = (number(6)?, number(8)?);
     // Besides the frame, the decoder keeps profiles of the file, and `with_size` may copy it.
     let other = bytes.len() as u64 * 2 + (1 << 20);
-    let mut header = ImageHeader { frames: 0, flaw: INCOMPLETE, ..ImageHeader::new((width, height), 0, other) };
+    let mut header = ImageHeader { frames: 0, flaw: INCOMPLETE_FLAW, ..ImageHeader::new((width, height), 0, other) };
     let mut at = 13 + table(*bytes.get(10)?);
     loop {
         match bytes.get(at) {
@@ -35,7 +35,7 @@ pub(super) fn header(bytes: &[u8]) -> Option<ImageHeader> {
             }
             Some(0x3B) => break,
             None => {
-                header.flaw = INCOMPLETE.filter(|_| header.frames == 0 || at != bytes.len());
+                header.flaw = INCOMPLETE_FLAW.filter(|_| header.frames == 0 || at != bytes.len());
                 return Some(header);
             }
             // Filling between blocks.
@@ -53,7 +53,7 @@ pub(super) fn header(bytes: &[u8]) -> Option<ImageHeader> {
         }
         at += 1;
     }
-    header.flaw = INCOMPLETE.filter(|_| header.frames == 0);
+    header.flaw = INCOMPLETE_FLAW.filter(|_| header.frames == 0);
     Some(header)
 }
 

@@ -36,7 +36,7 @@ impl ImageHeader {
 }
 
 /// The flaw of a file without its end mark.
-pub(super) const INCOMPLETE: Option<&str> = Some("its data ends too early");
+pub(super) const INCOMPLETE_FLAW: Option<&str> = Some("its data ends too early");
 
 /// How many pixels an image of these sides has; they cannot overflow.
 pub(super) fn area(width: u32, height: u32) -> u64 {

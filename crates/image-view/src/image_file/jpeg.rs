@@ -5,10 +5,10 @@ use zune_jpeg::JpegDecoder;
 use zune_jpeg::zune_core::{bytestream::ZCursor, colorspace::ColorSpace, options::DecoderOptions};
 
 use super::ImageError;
-use super::header::{INCOMPLETE, ImageHeader, area};
+use super::header::{INCOMPLETE_FLAW, ImageHeader, area};
 
 /// Sides that the format can express.
-const LONGEST: usize = 65_535;
+const MAX_SIDE_PIXELS: usize = 65_535;
 
 /// Reads the markers (ITU-T T.81, B.1.1); `None` without a frame.
 pub(super) fn header(bytes: &[u8]) -> Option<ImageHeader> {
@@ -89,7 +89,7 @@ impl<'b> Markers<'b> {
         let pixels = area(width, height) * u64::from(if components == 2 { 3 } else { components });
         Some(ImageHeader {
             orientation: self.orientation.unwrap_or(Orientation::NoTransforms),
-            flaw: INCOMPLETE.filter(|_| !self.is_complete),
+            flaw: INCOMPLETE_FLAW.filter(|_| !self.is_complete),
             is_unusual: self.has_more || self.has_stray || !matches!(components, 1 | 3) || frame.first() != Some(&8),
             ..ImageHeader::new((width, height), pixels, coefficients + u64::from(width) * 256)
         })
@@ -110,7 +110,10 @@ fn coefficients(width: u32, height: u32, components: &[u8]) -> u64 {
 ///
 /// Not by `image`, which is never strict, and takes more ink for less.
 pub(super) fn decode(bytes: &[u8], header: &ImageHeader, strict: bool) -> Result<DynamicImage, ImageError> {
-    let options = DecoderOptions::default().set_strict_mode(strict).set_max_width(LONGEST).set_max_height(LONGEST);
+    let options = DecoderOptions::default()
+        .set_strict_mode(strict)
+        .set_max_width(MAX_SIDE_PIXELS)
+        .set_max_height(MAX_SIDE_PIXELS);
     let mut decoder = JpegDecoder::new_with_options(ZCursor::new(bytes), options);
     decoder.decode_headers().map_err(ImageError::broken)?;
     let (space, channels) = match decoder.input_colorspace() {

@@ -5,20 +5,20 @@ use std::{borrow::Cow, iter};
 use flate2::{Crc, Decompress, FlushDecompress, Status};
 use image::metadata::Orientation;
 
-use super::header::{INCOMPLETE, ImageHeader, area};
+use super::header::{INCOMPLETE_FLAW, ImageHeader, area};
 
 /// Bytes that the decoder may allocate besides rows and texts: for the profile in a file.
-const OTHER: u64 = 4 << 20;
+const OTHER_BYTES: u64 = 4 << 20;
 /// Bytes that the decoder keeps of a text besides the text (measured: 150 of each of millions).
-const TEXT: u64 = 300;
+const TEXT_OVERHEAD_BYTES: u64 = 300;
 /// Bytes before the first chunk.
-const SIGNATURE: usize = 8;
+const SIGNATURE_BYTES: usize = 8;
 /// Bytes of a chunk without data: the length, the kind and the checksum.
 const EMPTY_CHUNK: usize = 12;
 /// Bytes of all texts of a usual file.
 const MOST_TEXT: usize = 4 << 10;
 /// The chunks of a usual file, each with the fewest and the most bytes of its data.
-const USUAL: [(&[u8; 4], usize, usize); 14] = [
+const USUAL_CHUNKS: [(&[u8; 4], usize, usize); 14] = [
     (b"IHDR", 13, 13),
     (b"PLTE", 3, 768),
     (b"tRNS", 1, 256),
@@ -66,10 +66,10 @@ pub(super) fn header(bytes: &[u8]) -> Option<ImageHeader> {
                 header.orientation = Orientation::from_exif_chunk(data).unwrap_or(header.orientation);
             }
             // Kept by the decoder with its fields, after it was read into a buffer of up to twice its size.
-            (b"tEXt" | b"zTXt" | b"iTXt", Some(data)) => header.other += data.len() as u64 * 3 + TEXT,
+            (b"tEXt" | b"zTXt" | b"iTXt", Some(data)) => header.other += data.len() as u64 * 3 + TEXT_OVERHEAD_BYTES,
             (b"IEND", Some(data)) => {
                 let end = at + EMPTY_CHUNK + data.len();
-                header.flaw = header.flaw.filter(|flaw| Some(*flaw) != INCOMPLETE || bytes.len() < end);
+                header.flaw = header.flaw.filter(|flaw| Some(*flaw) != INCOMPLETE_FLAW || bytes.len() < end);
                 header.is_unusual |= bytes.len() != end;
                 break;
             }
@@ -86,12 +86,12 @@ pub(super) fn without_frames<'b>(bytes: &'b [u8], header: &ImageHeader) -> Cow<'
     }
     let kept = chunks(bytes).filter(|(_, kind, _)| !matches!(*kind, b"acTL" | b"fcTL" | b"fdAT"));
     let kept = kept.filter_map(|(at, _, data)| bytes.get(at..at + EMPTY_CHUNK + data?.len()));
-    Cow::Owned(iter::once(&bytes[..SIGNATURE]).chain(kept).flatten().copied().collect())
+    Cow::Owned(iter::once(&bytes[..SIGNATURE_BYTES]).chain(kept).flatten().copied().collect())
 }
 
 /// The chunks of a file: where each begins, its kind, and its data if there is all of it.
 fn chunks(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8], Option<&[u8]>)> {
-    let mut next = SIGNATURE;
+    let mut next = SIGNATURE_BYTES;
     iter::from_fn(move || {
         let (at, head) = (next, bytes.get(next..next.checked_add(8)?)?);
         let length = u32::from_be_bytes([head[0], head[1], head[2], head[3]]) as usize;
@@ -116,7 +116,7 @@ struct Chunks<'b> {
 impl<'b> Chunks<'b> {
     /// Whether every decoder takes this one after those before it.
     fn is_usual(&mut self, kind: &'b [u8], data: &'b [u8]) -> bool {
-        let is_known = USUAL
+        let is_known = USUAL_CHUNKS
             .iter()
             .any(|(usual, shortest, longest)| usual[..] == *kind && (*shortest..=*longest).contains(&data.len()));
         if !is_known {
@@ -154,8 +154,8 @@ fn of_ihdr(data: &[u8]) -> Option<ImageHeader> {
     // With the alpha that a `tRNS` may add; colours of a palette are looked up.
     let channels = if matches!(colour, 0 | 4) { 2 } else { 4 };
     let pixels = area(width, height).saturating_mul(channels * if depth > 8 { 2 } else { 1 });
-    let header = ImageHeader::new((width, height), pixels, u64::from(width) * 32 + OTHER);
-    Some(ImageHeader { flaw: INCOMPLETE, is_unusual: depth > 8 || interlaced, ..header })
+    let header = ImageHeader::new((width, height), pixels, u64::from(width) * 32 + OTHER_BYTES);
+    Some(ImageHeader { flaw: INCOMPLETE_FLAW, is_unusual: depth > 8 || interlaced, ..header })
 }
 
 /// Whether the compressed pixels of a usual file are exactly as many as there should be, with the right checksum and

@@ -7,11 +7,11 @@
 use std::{collections::VecDeque, f32::consts::PI};
 
 /// Bytes of a pixel in a row: red, green, blue and alpha.
-pub(super) const RGBA: usize = 4;
+pub(super) const RGBA_BYTES: usize = 4;
 /// How far the filter reaches, in pixels of the smaller image.
-const LOBES: f32 = 3.0;
+const FILTER_LOBES: f32 = 3.0;
 
-type Pixel = [f32; RGBA];
+type Pixel = [f32; RGBA_BYTES];
 
 /// The pixels that one new pixel is made of.
 struct Taps {
@@ -50,20 +50,20 @@ impl Resampler {
             finished: 0,
             sums: VecDeque::new(),
             wide: Vec::with_capacity(from.0 as usize),
-            pixels: Vec::with_capacity(to.0 as usize * to.1 as usize * RGBA),
+            pixels: Vec::with_capacity(to.0 as usize * to.1 as usize * RGBA_BYTES),
         }
     }
 
     /// Adds the next row.
     pub(super) fn push(&mut self, row: &[u8]) {
         self.wide.clear();
-        self.wide.extend(row.as_chunks::<RGBA>().0.iter().map(|pixel| premultiplied(*pixel)));
+        self.wide.extend(row.as_chunks::<RGBA_BYTES>().0.iter().map(|pixel| premultiplied(*pixel)));
         let begun = self.finished + self.sums.len();
         let beginning = self.rows[begun..].iter().take_while(|taps| taps.start <= self.pushed).count();
-        self.sums.extend((0..beginning).map(|_| vec![[0.0; RGBA]; self.columns.len()]));
+        self.sums.extend((0..beginning).map(|_| vec![[0.0; RGBA_BYTES]; self.columns.len()]));
         for (column, taps) in self.columns.iter().enumerate() {
             let covered = &self.wide[taps.start..taps.end()];
-            let mut sum = [0.0; RGBA];
+            let mut sum = [0.0; RGBA_BYTES];
             for (pixel, weight) in covered.iter().zip(&taps.weights) {
                 add(&mut sum, pixel, *weight);
             }
@@ -92,13 +92,13 @@ fn add(sum: &mut Pixel, pixel: &Pixel, weight: f32) {
     }
 }
 
-fn premultiplied([red, green, blue, alpha]: [u8; RGBA]) -> Pixel {
+fn premultiplied([red, green, blue, alpha]: [u8; RGBA_BYTES]) -> Pixel {
     let pixel = [red, green, blue].map(f32::from);
     let share = if alpha == u8::MAX { 1.0 } else { f32::from(alpha) / 255.0 };
     [pixel[0] * share, pixel[1] * share, pixel[2] * share, f32::from(alpha)]
 }
 
-fn straight(&[red, green, blue, alpha]: &Pixel) -> [u8; RGBA] {
+fn straight(&[red, green, blue, alpha]: &Pixel) -> [u8; RGBA_BYTES] {
     // The filter may leave an alpha below 0, as its outer lobes are negative: it counts as nearly none.
     let share = if alpha >= 254.5 { 1.0 } else { 255.0 / alpha.max(0.5) };
     [red * share, green * share, blue * share, alpha].map(byte)
@@ -117,8 +117,8 @@ fn taps(from: u32, to: u32) -> Vec<Taps> {
     (0..to)
         .map(|index| {
             let centre = (index as f32 + 0.5) * ratio;
-            let start = (centre - LOBES * stretch).floor().clamp(0.0, side - 1.0);
-            let end = (centre + LOBES * stretch).ceil().clamp(start + 1.0, side);
+            let start = (centre - FILTER_LOBES * stretch).floor().clamp(0.0, side - 1.0);
+            let end = (centre + FILTER_LOBES * stretch).ceil().clamp(start + 1.0, side);
             let start = start as usize;
             let distance = |pixel: usize| (pixel as f32 + 0.5 - centre) / stretch;
             let mut weights: Vec<f32> = (start..end as usize).map(|pixel| lanczos(distance(pixel))).collect();
@@ -135,25 +135,25 @@ fn lanczos(x: f32) -> f32 {
     if x.abs() < 1e-4 {
         return 1.0;
     }
-    if x.abs() >= LOBES {
+    if x.abs() >= FILTER_LOBES {
         return 0.0;
     }
     let angle = PI * x;
-    LOBES * angle.sin() * (angle / LOBES).sin() / (angle * angle)
+    FILTER_LOBES * angle.sin() * (angle / FILTER_LOBES).sin() / (angle * angle)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn scaled(pixel: impl Fn(u32, u32) -> [u8; RGBA], from: (u32, u32), to: (u32, u32)) -> Vec<[u8; RGBA]> {
+    fn scaled(pixel: impl Fn(u32, u32) -> [u8; RGBA_BYTES], from: (u32, u32), to: (u32, u32)) -> Vec<[u8; RGBA_BYTES]> {
         let mut resampler = Resampler::new(from, to);
         for y in 0..from.1 {
             let row: Vec<u8> = (0..from.0).flat_map(|x| pixel(x, y)).collect();
             resampler.push(&row);
         }
         let pixels = resampler.into_pixels();
-        assert_eq!(pixels.len(), to.0 as usize * to.1 as usize * RGBA);
+        assert_eq!(pixels.len(), to.0 as usize * to.1 as usize * RGBA_BYTES);
         pixels.as_chunks().0.to_vec()
     }
 

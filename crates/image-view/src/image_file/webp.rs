@@ -2,18 +2,18 @@
 
 use image::metadata::Orientation;
 
-use super::header::{INCOMPLETE, ImageHeader, area};
+use super::header::{INCOMPLETE_FLAW, ImageHeader, area};
 
 /// Where the first chunk's data begins, after the header of the file and its own.
-const FIRST: usize = 20;
+const FIRST_DATA_OFFSET: usize = 20;
 /// In the flags of `VP8X`.
-const ALPHA: u8 = 0x10;
+const ALPHA_FLAG: u8 = 0x10;
 
 /// Reads the chunks (RFC 9649); `None` without one of pixels.
 pub(super) fn header(bytes: &[u8]) -> Option<ImageHeader> {
     let size = u32::from_le_bytes(*bytes.get(4..)?.first_chunk()?) as usize;
     let first = bytes.get(12..16)?;
-    let data = bytes.get(FIRST..)?;
+    let data = bytes.get(FIRST_DATA_OFFSET..)?;
     let flags = if first == b"VP8X" { *data.first()? } else { 0 };
     let (width, height) = match first {
         // The format has each side less one, as no image is empty (RFC 9649).
@@ -48,7 +48,7 @@ pub(super) fn header(bytes: &[u8]) -> Option<ImageHeader> {
     // Measured in the decoder: of each pixel 4 bytes decoded from a lossless image, and 3 without its alpha; 3 or 4 and
     // 1.5 before the conversion of the colours from a lossy one, 5 more for its alpha; an animation has a canvas besides
     // its frame.
-    let pixel_halves = match (is_animated, is_lossless, flags & ALPHA != 0) {
+    let pixel_halves = match (is_animated, is_lossless, flags & ALPHA_FLAG != 0) {
         (true, ..) => 37,
         (_, true, _) => 14,
         (_, _, true) => 21,
@@ -57,8 +57,8 @@ pub(super) fn header(bytes: &[u8]) -> Option<ImageHeader> {
     Some(ImageHeader {
         orientation: exif.and_then(Orientation::from_exif_chunk).unwrap_or(Orientation::NoTransforms),
         frames: if is_animated { frames.max(1) } else { 1 },
-        // Cannot underflow: `FIRST` bytes are there.
-        flaw: INCOMPLETE.filter(|_| size > bytes.len() - 8),
+        // Cannot underflow: `FIRST_DATA_OFFSET` bytes are there.
+        flaw: INCOMPLETE_FLAW.filter(|_| size > bytes.len() - 8),
         ..ImageHeader::new((width, height), area(width, height) * pixel_halves / 2, 1 << 20)
     })
 }

@@ -12,7 +12,7 @@ use super::cmap::CMap;
 use crate::budget::{PdfBudget, PdfError};
 
 /// Values from here on are numbers of texts of several characters.
-const LONG: u32 = 0x11_0000;
+const FIRST_TEXT_NUMBER: u32 = 0x11_0000;
 
 /// The codes of CNS-EUC, which is the only predefined encoding that `encoding_rs` does not know.
 static CNS_EUC: &[u8] = include_bytes!("cid/cns-euc-h.z");
@@ -48,7 +48,7 @@ impl Collection {
     pub(super) fn push_text(&self, cid: u32, to: &mut String) {
         let (values, texts) = self.table.get_or_init(|| unpacked(self.packed));
         let value = usize::try_from(cid).ok().and_then(|cid| values.get(cid)).copied().unwrap_or_default();
-        match (char::from_u32(value).filter(|_| value > 0), value.checked_sub(LONG)) {
+        match (char::from_u32(value).filter(|_| value > 0), value.checked_sub(FIRST_TEXT_NUMBER)) {
             (Some(character), _) => to.push(character),
             (None, Some(number)) => to.push_str(texts.get(number as usize).map_or("", String::as_str)),
             (None, None) => {}
@@ -120,9 +120,12 @@ mod tests {
             }
             let (values, texts) = collection.table.get().expect("unpacked");
             assert_eq!(values.len(), count, "{ordering}");
-            let long = values.iter().filter_map(|value| value.checked_sub(LONG)).max();
+            let long = values.iter().filter_map(|value| value.checked_sub(FIRST_TEXT_NUMBER)).max();
             assert_eq!(long.map_or(0, |last| last as usize + 1), texts.len(), "{ordering}");
-            assert!(values.iter().all(|value| *value >= LONG || char::from_u32(*value).is_some()), "{ordering}");
+            assert!(
+                values.iter().all(|value| *value >= FIRST_TEXT_NUMBER || char::from_u32(*value).is_some()),
+                "{ordering}"
+            );
         }
         assert!(Collection::of(b"Identity").is_none());
         let map = cns_euc(&PdfBudget::new(&|| false)).unwrap();

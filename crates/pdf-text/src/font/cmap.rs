@@ -7,13 +7,13 @@ use crate::lexer::{PdfLexer, PdfToken};
 use crate::object::Object;
 
 /// Entries of one map: a code of two bytes has no more.
-const ENTRIES: usize = 70_000;
+const MAX_ENTRIES: usize = 70_000;
 
 /// Bytes of all texts of one map.
-const POOL: usize = 1 << 20;
+const MAX_POOL_BYTES: usize = 1 << 20;
 
 /// Ranges of codes that define how many bytes a code has.
-const SPACES: usize = 256;
+const MAX_CODE_RANGES: usize = 256;
 
 /// A character map, as far as it was read.
 #[derive(Debug, Default)]
@@ -60,7 +60,7 @@ impl CMap {
             budget.parsed(lexer.position() - before)?;
             match token {
                 // No section has more than a hundred entries of three, says the standard; some have thousands.
-                PdfToken::Object(object) if operands.len() < 3 * ENTRIES => operands.push(object),
+                PdfToken::Object(object) if operands.len() < 3 * MAX_ENTRIES => operands.push(object),
                 PdfToken::Object(_) => {}
                 PdfToken::Keyword(word) => {
                     map.section(word, &operands);
@@ -77,7 +77,7 @@ impl CMap {
             b"endcodespacerange" => {
                 for pair in operands.chunks_exact(2) {
                     if let (Some(low), Some(high)) = (pair[0].string(), pair[1].string())
-                        && self.spaces.len() < SPACES
+                        && self.spaces.len() < MAX_CODE_RANGES
                         && (1..=4).contains(&low.len())
                     {
                         self.spaces.push(CodeSpace { bytes: low.len(), low: code(low), high: code(high) });
@@ -128,17 +128,17 @@ impl CMap {
         }
         let length = u16::try_from(self.pool.len() - from);
         if let (Ok(from), Ok(length)) = (u32::try_from(from), length)
-            && self.pool.len() <= POOL
+            && self.pool.len() <= MAX_POOL_BYTES
         {
             self.add(low, high, CodeTarget::Text { from, length });
         }
-        if self.pool.len() > POOL {
+        if self.pool.len() > MAX_POOL_BYTES {
             self.pool.truncate(from);
         }
     }
 
     fn add(&mut self, low: u32, high: u32, target: CodeTarget) {
-        if self.ranges.len() < ENTRIES && low <= high {
+        if self.ranges.len() < MAX_ENTRIES && low <= high {
             self.ranges.push(Range { low, high, target });
         }
     }

@@ -8,10 +8,10 @@ use crate::object::{Dict, Object};
 use crate::{budget::PdfError, pdf_file::PdfFile};
 
 /// `name;code points`, sorted by name after comments. Searched where it is: nothing is built at the start.
-static LIST: &str = include_str!("glyphlist.txt");
+static GLYPH_LIST: &str = include_str!("glyphlist.txt");
 
 /// Names that TeX fonts and others use in addition to Adobe's.
-const OTHERS: &str = "angbracketleft=⟨ angbracketright=⟩ arrowhookleft=↩ arrowhookright=↪ bar1=| circlecopyrt=© dotlessj=ȷ \
+const OTHER_GLYPH_NAMES: &str = "angbracketleft=⟨ angbracketright=⟩ arrowhookleft=↩ arrowhookright=↪ bar1=| circlecopyrt=© dotlessj=ȷ \
     epsilon1=ϵ floorleft=⌊ floorright=⌋ ceilingleft=⌈ ceilingright=⌉ hyphenchar=- lessorequalslant=⩽ \
     greaterorequalslant=⩾ mapsto=↦ nbspace=\u{a0} slashalt=/ star=⋆ visiblespace=␣ vector=\u{20d7} \
     sfthyphen=\u{ad}";
@@ -27,7 +27,7 @@ pub(super) fn text_of(name: &str) -> Option<String> {
 }
 
 fn one(name: &str) -> Option<String> {
-    let mut others = OTHERS.split(' ').filter_map(|pair| pair.split_once('='));
+    let mut others = OTHER_GLYPH_NAMES.split(' ').filter_map(|pair| pair.split_once('='));
     if let Some((_, text)) = others.find(|(other, _)| *other == name) {
         return Some(text.to_owned());
     }
@@ -50,13 +50,13 @@ fn hex(digits: &str) -> Option<char> {
 
 /// The code points of a listed name.
 fn listed(name: &str) -> Option<&'static str> {
-    let (mut from, mut to) = (0, LIST.len());
+    let (mut from, mut to) = (0, GLYPH_LIST.len());
     while from < to {
         // The line around the middle.
         let middle = from.midpoint(to);
-        let start = LIST.as_bytes()[..middle].iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-        let end = memchr::memchr(b'\n', &LIST.as_bytes()[start..]).map_or(LIST.len(), |at| start + at);
-        let line = &LIST[start..end];
+        let start = GLYPH_LIST.as_bytes()[..middle].iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+        let end = memchr::memchr(b'\n', &GLYPH_LIST.as_bytes()[start..]).map_or(GLYPH_LIST.len(), |at| start + at);
+        let line = &GLYPH_LIST[start..end];
         // The comments come before all names.
         let key = if line.starts_with('#') { "" } else { line.split(';').next().unwrap_or_default() };
         match key.cmp(name) {
@@ -102,26 +102,26 @@ impl BaseEncoding {
         match self {
             Self::WinAnsi => decoded(WINDOWS_1252),
             Self::MacRoman => decoded(MACINTOSH),
-            Self::Standard => listed(STANDARD),
-            Self::Symbol => listed(SYMBOL),
+            Self::Standard => listed(STANDARD_CODES),
+            Self::Symbol => listed(SYMBOL_CODES),
             Self::ZapfDingbats => listed(ZAPF_DINGBATS),
         }
     }
 }
 
 /// The codes from 32 to 127, and from 128 on; a space where there is no character.
-const STANDARD: [&str; 2] = [
+const STANDARD_CODES: [&str; 2] = [
     " !\"#$%&’()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[\\]^_‘abcdefghijklmnopqrstuvwxyz{|}~ ",
     "                                 ¡¢£⁄¥ƒ§¤'“«‹›ﬁﬂ –†‡· ¶•‚„”»…‰ ¿ `´ˆ˜¯˘˙¨ ˚¸ ˝˛ˇ—                Æ ª    ŁØŒº     æ   ı  łøœß    ",
 ];
 
-/// The codes of the font of that name, as in [`STANDARD`].
-const SYMBOL: [&str; 2] = [
+/// The codes of the font of that name, as in [`STANDARD_CODES`].
+const SYMBOL_CODES: [&str; 2] = [
     " !∀#∃%&∋()∗+,−./0123456789:;<=>?≅ΑΒΧ∆ΕΦΓΗΙϑΚΛΜΝΟΠΘΡΣΤΥςΩΞΨΖ[∴]⊥_‾αβχδεφγηιϕκλμνοπθρστυϖωξψζ{|}∼ ",
     "                                €ϒ′≤⁄∞ƒ♣♦♥♠↔←↑→↓°±″≥×∝∂•÷≠≡≈…⏐⎯↵ℵℑℜ℘⊗⊕∅∩∪⊃⊇⊄⊂⊆∈∉∠∇®©™∏√⋅¬∧∨⇔⇐⇑⇒⇓◊⟨®©™∑⎛⎜⎝⎡⎢⎣⎧⎨⎩⎪ ⟩∫⌠⎮⌡⎞⎟⎠⎤⎥⎦⎫⎬⎭ ",
 ];
 
-/// The codes of the font of that name, as in [`STANDARD`].
+/// The codes of the font of that name, as in [`STANDARD_CODES`].
 const ZAPF_DINGBATS: [&str; 2] = [
     " ✁✂✃✄☎✆✇✈✉☛☞✌✍✎✏✐✑✒✓✔✕✖✗✘✙✚✛✜✝✞✟✠✡✢✣✤✥✦✧★✩✪✫✬✭✮✯✰✱✲✳✴✵✶✷✸✹✺✻✼✽✾✿❀❁❂❃❄❅❆❇❈❉❊❋●❍■❏❐❑❒▲▼◆❖◗❘❙❚❛❜❝❞ ",
     "❨❩❪❫❬❭❮❯❰❱❲❳❴❵                   ❡❢❣❤❥❦❧♣♦♥♠①②③④⑤⑥⑦⑧⑨⑩❶❷❸❹❺❻❼❽❾❿➀➁➂➃➄➅➆➇➈➉➊➋➌➍➎➏➐➑➒➓➔→↔↕➘➙➚➛➜➝➞➟➠➡➢➣➤➥➦➧➨➩➪➫➬➭➮➯ ➱➲➳➴➵➶➷➸➹➺➻➼➽➾ ",
@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn every_listed_name_is_found() {
-        let lines: Vec<&str> = LIST.lines().filter(|line| !line.starts_with('#')).collect();
+        let lines: Vec<&str> = GLYPH_LIST.lines().filter(|line| !line.starts_with('#')).collect();
         assert!(lines.len() > 4000);
         for line in lines {
             let (name, codes) = line.split_once(';').unwrap();

@@ -13,7 +13,7 @@ use crate::budget::PdfError;
 use crate::object::{Dict, Object, Reference};
 
 /// Fills up a password shorter than 32 bytes: all of the empty one (algorithm 2).
-const PADDING: [u8; 32] = [
+const PASSWORD_PADDING: [u8; 32] = [
     0x28, 0xBF, 0x4E, 0x5E, 0x4E, 0x75, 0x8A, 0x41, 0x64, 0x00, 0x4E, 0x56, 0xFF, 0xFA, 0x01, 0x08, 0x2E, 0x2E, 0x00,
     0xB6, 0xD0, 0x68, 0x3E, 0x80, 0x2F, 0x0C, 0xA9, 0xFE, 0x64, 0x53, 0x69, 0x7A,
 ];
@@ -134,7 +134,7 @@ fn legacy_key(dict: &Dict, id: &[u8], revision: usize, length: usize) -> Option<
     )]
     let permissions = dict.get(b"P").and_then(Object::number).unwrap_or(0.0) as i64 as u32;
     let mut hash = Md5::new();
-    hash.update(PADDING);
+    hash.update(PASSWORD_PADDING);
     hash.update(string(dict, b"O").get(..32)?);
     hash.update(permissions.to_le_bytes());
     hash.update(id);
@@ -151,9 +151,9 @@ fn legacy_key(dict: &Dict, id: &[u8], revision: usize, length: usize) -> Option<
     key.truncate(length);
     let user = string(dict, b"U");
     let is_right = if revision == 2 {
-        rc4(&key, &PADDING) == user.get(..32)?
+        rc4(&key, &PASSWORD_PADDING) == user.get(..32)?
     } else {
-        let check = Md5::digest([&PADDING[..], id].concat()).to_vec();
+        let check = Md5::digest([&PASSWORD_PADDING[..], id].concat()).to_vec();
         let check = (0..20_u8).fold(check, |check, round| {
             let key: Vec<u8> = key.iter().map(|byte| byte ^ round).collect();
             rc4(&key, &check)

@@ -12,10 +12,10 @@ use crate::lexer::{hex_digit, is_space};
 use crate::object::{Dict, Object};
 
 /// Filters of one stream; more is an attack.
-const CHAIN: usize = 8;
+const MAX_FILTERS: usize = 8;
 
 /// Bytes that may follow compressed data: a checksum and line endings.
-const TRAILER: u64 = 8;
+const MAX_TRAILER_BYTES: u64 = 8;
 
 /// A stream's bytes after its filters.
 pub(crate) struct Decoded {
@@ -42,7 +42,7 @@ pub(super) fn decode(
     let mut bytes = bytes;
     let mut cut = false;
     let mut damaged = false;
-    if filters.len() > CHAIN {
+    if filters.len() > MAX_FILTERS {
         return Ok(None);
     }
     for Filter { name, parameters } in filters {
@@ -106,7 +106,7 @@ fn inflate(input: &[u8], has_header: bool, limit: usize) -> (Vec<u8>, bool) {
         match decoder.decompress_vec(rest, &mut output, FlushDecompress::None) {
             // Data without a checksum that ends by chance ends too early.
             Ok(Status::StreamEnd) => {
-                return (output, has_header || input.len() as u64 <= decoder.total_in() + TRAILER);
+                return (output, has_header || input.len() as u64 <= decoder.total_in() + MAX_TRAILER_BYTES);
             }
             Ok(_) if decoder.total_in() > position || output.len() > length => {}
             // Nothing but the checksum is missing.

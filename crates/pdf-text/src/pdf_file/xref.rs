@@ -8,16 +8,16 @@ use crate::lexer::{PdfLexer, is_space, read_indirect, stream_range};
 use crate::object::{Dict, Object};
 
 /// Objects of a file; the largest books have a tenth.
-const OBJECTS: usize = 2_000_000;
+const MAX_OBJECTS: usize = 2_000_000;
 
 /// Tables of one file, each of which names the one before it: one for each time it was changed.
-const TABLES: usize = 512;
+const MAX_TABLES: usize = 512;
 
 /// Bytes of one decoded cross-reference stream.
-const STREAM: usize = 40 << 20;
+const MAX_STREAM_BYTES: usize = 40 << 20;
 
 /// How far from the end the position of the last table is looked for.
-const TAIL: usize = 2048;
+const TAIL_BYTES: usize = 2048;
 
 /// Where one object is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -48,7 +48,7 @@ impl Xref {
     }
 
     pub(super) fn set(&mut self, number: u64, entry: XrefEntry) {
-        let Some(at) = usize::try_from(number).ok().filter(|at| *at < OBJECTS) else { return };
+        let Some(at) = usize::try_from(number).ok().filter(|at| *at < MAX_OBJECTS) else { return };
         if at >= self.entries.len() {
             self.entries.resize(at + 1, XrefEntry::Missing);
         }
@@ -57,7 +57,7 @@ impl Xref {
 
     /// Reads the tables, the newest first; `None` if they cannot be followed.
     pub(super) fn read(bytes: &[u8], budget: &PdfBudget<'_>) -> Result<Option<Self>, PdfError> {
-        let tail = bytes.len().saturating_sub(TAIL);
+        let tail = bytes.len().saturating_sub(TAIL_BYTES);
         let Some(found) = memmem::rfind(&bytes[tail..], b"startxref") else { return Ok(None) };
         let mut lexer = PdfLexer::of_file(bytes, tail + found + "startxref".len());
         let mut next = lexer.unsigned().and_then(|position| usize::try_from(position).ok());
@@ -65,7 +65,7 @@ impl Xref {
         let mut seen = Vec::new();
         while let Some(position) = next {
             // Tables that name each other would be read for ever.
-            if seen.contains(&position) || seen.len() >= TABLES {
+            if seen.contains(&position) || seen.len() >= MAX_TABLES {
                 break;
             }
             seen.push(position);
@@ -121,7 +121,9 @@ impl Xref {
         let (Object::Dict(dict), Some(start)) = (found.object, found.stream) else { return Ok(None) };
         let range = stream_range(bytes, start, dict.get(b"Length").and_then(Object::index), budget)?;
         let Some(filters) = direct_filters(&dict) else { return Ok(None) };
-        let Some(decoded) = filter::decode(bytes[range].into(), &filters, STREAM, budget)? else { return Ok(None) };
+        let Some(decoded) = filter::decode(bytes[range].into(), &filters, MAX_STREAM_BYTES, budget)? else {
+            return Ok(None);
+        };
         let widths: Vec<usize> =
             dict.get(b"W").and_then(Object::array).unwrap_or_default().iter().filter_map(Object::index).collect();
         let [kind, second, third] = widths[..] else { return Ok(None) };

@@ -21,7 +21,7 @@ const KEPT_VARIABLES: &[&str] = &["HOME", "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME
 /// Bytes of the last error output that are kept.
 const ERROR_TAIL: usize = 2048;
 /// How long the broker may take to answer; it starts a process and waits for nothing.
-const ANSWER: Duration = Duration::from_secs(10);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A broker that runs. It ends, with all programs, when this is dropped or the process ends.
 #[derive(Debug)]
@@ -42,7 +42,7 @@ impl Broker {
         }
         // Packets keep the bounds of requests and answers, and unlike those of `DGRAM` a closed end is seen (unix(7)).
         let (own, other) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?;
-        set_socket_timeout(&own, Timeout::Recv, Some(ANSWER))?;
+        set_socket_timeout(&own, Timeout::Recv, Some(ANSWER_TIMEOUT))?;
         let mut command = Command::new("/proc/self/exe");
         command.arg(BROKER_COMMAND).env_clear();
         command.envs(KEPT_VARIABLES.iter().filter_map(|name| Some((name, std::env::var_os(name)?))));

@@ -15,8 +15,8 @@ pub(super) const LONGEST_REQUEST: usize = 4 + LONGEST_PATH;
 /// Bytes of the longest reply.
 pub(super) const LONGEST_REPLY: usize = 256;
 
-const START: u8 = 1;
-const STOP: u8 = 2;
+const START_CODE: u8 = 1;
+const STOP_CODE: u8 = 2;
 
 /// The programs that the broker may start, and where: sent to it once, before the server is confined.
 #[derive(Debug, Serialize, Deserialize)]
@@ -39,11 +39,11 @@ impl BrokerRequest {
     pub(super) fn encode(&self) -> Vec<u8> {
         match self {
             Self::Start { program, root, directory } => {
-                let mut packet = vec![START, *program, *root, 0];
+                let mut packet = vec![START_CODE, *program, *root, 0];
                 packet.extend_from_slice(directory.as_os_str().as_bytes());
                 packet
             }
-            Self::Stop { number } => vec![STOP, *number, 0, 0],
+            Self::Stop { number } => vec![STOP_CODE, *number, 0, 0],
         }
     }
 
@@ -51,12 +51,12 @@ impl BrokerRequest {
     pub(super) fn decode(packet: &[u8]) -> Option<Self> {
         let (head, path) = packet.split_first_chunk::<4>()?;
         match *head {
-            [START, program, root, 0] if path.len() <= LONGEST_PATH && !path.contains(&0) => {
+            [START_CODE, program, root, 0] if path.len() <= LONGEST_PATH && !path.contains(&0) => {
                 let directory = Path::new(OsStr::from_bytes(path));
                 let is_plain = directory.components().all(|part| matches!(part, Component::Normal(_)));
                 is_plain.then(|| Self::Start { program, root, directory: directory.to_owned() })
             }
-            [STOP, number, 0, 0] if path.is_empty() => Some(Self::Stop { number }),
+            [STOP_CODE, number, 0, 0] if path.is_empty() => Some(Self::Stop { number }),
             _ => None,
         }
     }

@@ -25,7 +25,7 @@ pub(super) const LARGEST_TABLE: usize = 96 << 10;
 const MAX_STARTS: usize = 30;
 const START_PERIOD: Duration = Duration::from_secs(60);
 /// How long programs may take to end when the server is gone.
-const GRACE: Duration = Duration::from_millis(500);
+const END_GRACE: Duration = Duration::from_millis(500);
 
 /// Serves the process at the other end of stdin until it is gone, then ends every program.
 pub fn serve() -> ExitCode {
@@ -130,7 +130,7 @@ impl Broker {
 
     /// Ends every program. Their stdin is closed by now, as the server had the other end.
     fn end(&mut self) {
-        let deadline = Instant::now() + GRACE;
+        let deadline = Instant::now() + END_GRACE;
         for mut process in self.running.iter_mut().filter_map(Option::take) {
             process.wait(deadline);
             process.kill();
@@ -142,7 +142,7 @@ impl Broker {
     /// `others`. The end of one may leave its own children here.
     fn end_orphans(&self, others: &[Pid]) {
         let running: Vec<Pid> = self.running.iter().flatten().filter_map(Process::id).collect();
-        let deadline = Instant::now() + GRACE;
+        let deadline = Instant::now() + END_GRACE;
         loop {
             let mut orphans = children();
             orphans.retain(|child| !running.contains(child) && !others.contains(child) && !is_cleanup(*child));
@@ -177,7 +177,7 @@ fn send(socket: BorrowedFd<'_>, reply: &BrokerReply, pipes: Option<&[OwnedFd; 3]
 }
 
 /// How often an ending program is looked at.
-const STEP: Duration = Duration::from_millis(10);
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 /// A program that was started, in a new process group.
 #[derive(Debug)]
@@ -228,7 +228,7 @@ impl Process {
     /// Waits until it ends, at most until `deadline`.
     fn wait(&mut self, deadline: Instant) {
         while matches!(self.0.try_wait(), Ok(None)) && Instant::now() < deadline {
-            thread::sleep(STEP);
+            thread::sleep(POLL_INTERVAL);
         }
     }
 

@@ -26,7 +26,7 @@ impl Need {
 
 /// Needs of every command.
 #[rustfmt::skip]
-pub(crate) const ALWAYS: &[Need] = &[
+pub(crate) const COMMON_NEEDS: &[Need] = &[
     Need(Right::Execute, "programs, libraries and their data, as packages install them",
         "/usr /bin /sbin /lib /lib32 /lib64 /libx32"),
     Need(Right::Execute, "the same on NixOS and Guix", "/nix/store /run/current-system /gnu/store"),
@@ -59,7 +59,7 @@ pub(crate) const ALWAYS: &[Need] = &[
 
 /// Needs of one that may use the network (`--network`).
 #[rustfmt::skip]
-pub(crate) const NETWORK: &[Need] = &[
+pub(crate) const NETWORK_NEEDS: &[Need] = &[
     Need(Right::Read, "how names become addresses",
         "/etc/resolv.conf /run/systemd/resolve /etc/hosts /etc/host.conf /etc/gai.conf /etc/services \
          /etc/protocols"),
@@ -95,7 +95,7 @@ mod tests {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/exec.md");
         let old = fs::read_to_string(&path).unwrap().replace("\r\n", "\n");
         let mut page = old.clone();
-        for (name, needs) in [("always", ALWAYS), ("network", NETWORK)] {
+        for (name, needs) in [("always", COMMON_NEEDS), ("network", NETWORK_NEEDS)] {
             let begin = format!("<!-- {name}: written by the test -->\n");
             let (before, rest) = page.split_once(&begin).expect("the mark is there");
             let (_, after) = rest.split_once("<!-- end -->").expect("the end is there");

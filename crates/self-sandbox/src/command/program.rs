@@ -74,7 +74,7 @@ impl ProgramFile {
 /// Folders of programs below the folder of what they belong to.
 const PROGRAM_FOLDERS: &[&str] = &["bin", ".bin", "shims"];
 /// Paths that a proxy of rustup reads, in the home directory.
-const RUSTUP: &[&str] = &[".rustup", ".cargo/registry", ".cargo/git", ".cargo/config.toml"];
+const RUSTUP_PATHS: &[&str] = &[".rustup", ".cargo/registry", ".cargo/git", ".cargo/config.toml"];
 
 /// The paths that `--read` should name so that `program` runs; empty where it needs no more than its own file.
 #[expect(clippy::disallowed_methods, reason = "the host names the program; no call is served")]
@@ -95,9 +95,9 @@ pub(super) fn missing_reads(program: &Path, walls: &CommandWalls, home: &Path, p
         }
     }
     let has_rustup = program.parent().is_some_and(|folder| folder.join("rustup").exists());
-    if has_rustup && !is_covered(&home.join(RUSTUP[0])) {
+    if has_rustup && !is_covered(&home.join(RUSTUP_PATHS[0])) {
         found.extend(program.parent().filter(|_| !is_covered(program)).map(Path::to_owned));
-        found.extend(RUSTUP.iter().map(|path| home.join(path)).filter(|path| path.exists()));
+        found.extend(RUSTUP_PATHS.iter().map(|path| home.join(path)).filter(|path| path.exists()));
     }
     // Paths are compared name by name, so that a directory is directly before all that is in it.
     found.sort();

@@ -120,7 +120,7 @@ impl ConfinedCommand {
 }
 
 /// Where the system lists the descriptors of a process.
-const LIST: &str = "/proc/self/fd";
+const DESCRIPTOR_FOLDER: &str = "/proc/self/fd";
 
 /// Descriptors that are tried where there is no list.
 const MAX_DESCRIPTORS: u64 = 65_536;
@@ -129,7 +129,7 @@ const MAX_DESCRIPTORS: u64 = 65_536;
 /// behind no wall. Call it before anything is opened.
 fn close_inherited() {
     #[expect(clippy::disallowed_methods, reason = "the process's own descriptors, before any call is served")]
-    let listed: Option<Vec<i32>> = fs::read_dir(LIST).ok().map(|entries| {
+    let listed: Option<Vec<i32>> = fs::read_dir(DESCRIPTOR_FOLDER).ok().map(|entries| {
         entries.flatten().filter_map(|entry| entry.file_name().to_str().and_then(|name| name.parse().ok())).collect()
     });
     let all = || {

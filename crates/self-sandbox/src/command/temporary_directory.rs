@@ -25,7 +25,7 @@ use rustix::{
 /// The subcommand that removes the directory; hidden from the help, as a person has no use for it.
 pub const CLEANUP_COMMAND: &str = "exec-cleanup";
 /// The argument after the directory with which the subcommand waits; without it, it starts itself once more and ends.
-const WAIT: &str = "wait";
+const WAIT_ARGUMENT: &str = "wait";
 /// Names that are tried before the command gets no directory.
 const MAX_NAMES: u32 = 100;
 
@@ -107,7 +107,7 @@ fn cleanup(path: &Path) -> Command {
 pub fn watch() -> ExitCode {
     let Some(path) = std::env::args_os().nth(2).map(PathBuf::from) else { return ExitCode::FAILURE };
     if std::env::args_os().nth(3).is_none() {
-        let started = cleanup(&path).arg(WAIT).spawn();
+        let started = cleanup(&path).arg(WAIT_ARGUMENT).spawn();
         return if started.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE };
     }
     let (directory, process) = (io::stdin(), io::stdout());

@@ -17,13 +17,13 @@ pub(crate) static C: BraceGrammar = BraceGrammar {
 };
 
 /// Words whose parentheses say something about a declaration and name nothing.
-const ATTRIBUTES: WordSet = WordSet(
+const ATTRIBUTE_WORDS: WordSet = WordSet(
     "__attribute__ __attribute __declspec alignas _Alignas __aligned __asm__ __asm asm noexcept throw decltype \
      requires explicit typeof __typeof__ _Pragma __pragma alignof __section __printf __scanf __alloc_size \
      __must_hold __acquires __releases __counted_by",
 );
 /// Words that are not types.
-const STORAGE: WordSet = WordSet(
+const STORAGE_WORDS: WordSet = WordSet(
     "static extern inline virtual constexpr consteval constinit friend typedef register thread_local _Thread_local \
      __inline __inline__ __always_inline noinline __extension__ export mutable explicit _Noreturn volatile __init \
      __exit asmlinkage __visible notrace",
@@ -132,7 +132,7 @@ fn value_at(terms: &[Term<'_>]) -> Option<usize> {
 fn aggregate<'h>(terms: &[Term<'h>]) -> Option<(&'static str, Option<Word<'h>>)> {
     let kind_of = |term: &Term<'_>| WordSet("struct union enum class").value_of(term.text());
     let at = terms.iter().position(|term| kind_of(term).is_some())?;
-    if !terms[..at].iter().all(|term| STORAGE.contains(term.text())) {
+    if !terms[..at].iter().all(|term| STORAGE_WORDS.contains(term.text())) {
         return None;
     }
     let kind = kind_of(&terms[at])?;
@@ -145,7 +145,7 @@ fn aggregate<'h>(terms: &[Term<'h>]) -> Option<(&'static str, Option<Word<'h>>)>
             Term::Word(word) => {
                 let text = word.text;
                 let is_attribute =
-                    rest.get(at + 1).is_some_and(|next| next.is_group(b'(')) || ATTRIBUTES.contains(text);
+                    rest.get(at + 1).is_some_and(|next| next.is_group(b'(')) || ATTRIBUTE_WORDS.contains(text);
                 let is_late = name.is_some() && (text.starts_with("__") || text == "final" || text == "sealed");
                 if !is_attribute && !is_late && !matches!(text, "class" | "struct") {
                     name = Some(*word);
@@ -167,7 +167,7 @@ fn type_definition(header: &Header<'_>, terms: &[Term<'_>]) -> Option<Named> {
     });
     let parameters = terms.iter().rposition(|term| term.is_group(b'('));
     let called = || match terms[parameters?.checked_sub(1)?] {
-        Term::Word(word) if !ATTRIBUTES.contains(word.text) => Some(word.token),
+        Term::Word(word) if !ATTRIBUTE_WORDS.contains(word.text) => Some(word.token),
         // `typedef int (compare)(int, int);`
         Term::Group(b'(', from, to) if to == from + 1 => Some(from),
         _ => None,
@@ -183,7 +183,8 @@ fn last_name<'h>(terms: &[Term<'h>]) -> Option<Word<'h>> {
     let mut name = None;
     for term in terms {
         match term {
-            Term::Word(word) if ATTRIBUTES.contains(word.text) || word.text.starts_with("__") && name.is_some() => {}
+            Term::Word(word)
+                if ATTRIBUTE_WORDS.contains(word.text) || word.text.starts_with("__") && name.is_some() => {}
             Term::Word(word) => name = Some(*word),
             Term::Sign(b',' | b':') | Term::Group(b'[', ..) if name.is_some() => break,
             _ => {}
@@ -210,12 +211,12 @@ fn variable(header: &Header<'_>, terms: &[Term<'_>]) -> Option<Named> {
 }
 
 /// Words before a name in parentheses that make it no definition.
-const CONTROL: WordSet = WordSet(
+const CONTROL_WORDS: WordSet = WordSet(
     "if while for switch return sizeof else do case catch goto new delete throw static_assert _Static_assert \
      defined co_await co_return",
 );
 /// The macros that define system calls, whose kind says that the name lacks its `sys_`.
-const SYSCALLS: WordSet = WordSet(
+const SYSCALL_MACROS: WordSet = WordSet(
     "SYSCALL_DEFINE0 SYSCALL_DEFINE1 SYSCALL_DEFINE2 SYSCALL_DEFINE3 SYSCALL_DEFINE4 SYSCALL_DEFINE5 SYSCALL_DEFINE6",
 );
 
@@ -229,11 +230,11 @@ fn function_before_value(header: &Header<'_>, terms: &[Term<'_>], around: Around
     let mut types = 0;
     for (at, term) in terms[..end].iter().enumerate() {
         match *term {
-            Term::Word(word) if CONTROL.contains(word.text) => return None,
-            Term::Word(word) => types += usize::from(!STORAGE.contains(word.text)),
+            Term::Word(word) if CONTROL_WORDS.contains(word.text) => return None,
+            Term::Word(word) => types += usize::from(!STORAGE_WORDS.contains(word.text)),
             Term::Group(b'(', from, to) => {
                 let Some(name) = at.checked_sub(1).and_then(|at| word(terms, at)) else { continue };
-                types -= usize::from(types > 0 && !STORAGE.contains(name.text));
+                types -= usize::from(types > 0 && !STORAGE_WORDS.contains(name.text));
                 let call = NamedParens { header, terms, at, name, inside: (from, to), types, has_body };
                 if let ControlFlow::Break(named) = call.named(around.owner) {
                     return named;
@@ -265,7 +266,7 @@ impl NamedParens<'_> {
     /// on. `owner` is the type whose members are declared.
     fn named(&self, owner: &str) -> ControlFlow<Option<Named>> {
         let Self { header, terms, at, name, inside, types, has_body } = *self;
-        if ATTRIBUTES.contains(name.text) {
+        if ATTRIBUTE_WORDS.contains(name.text) {
             return ControlFlow::Continue(());
         }
         if self.is_pointer(inside.0) {
@@ -315,7 +316,7 @@ impl NamedParens<'_> {
     /// The next name with parentheses.
     fn next_name(&self) -> Option<&str> {
         let next = self.terms[self.at + 1..].windows(2).find(|pair| pair[0].is_word() && pair[1].is_group(b'('))?;
-        Some(next[0].text()).filter(|next| !ATTRIBUTES.contains(next))
+        Some(next[0].text()).filter(|next| !ATTRIBUTE_WORDS.contains(next))
     }
 
     fn is_pointer(&self, at: usize) -> bool {
@@ -353,7 +354,7 @@ fn made_by_macro(header: &Header<'_>, macro_name: &str, inside: (usize, usize), 
     let first = args.next()?;
     let second = args.next();
     if has_body {
-        let named = header.named(SYSCALLS.value_of(macro_name).unwrap_or("fn"), first, first + 1);
+        let named = header.named(SYSCALL_MACROS.value_of(macro_name).unwrap_or("fn"), first, first + 1);
         // `TEST(Suite, Name) {`
         let is_test = macro_name.starts_with("TEST") || macro_name.ends_with("_TEST") || macro_name.ends_with("METHOD");
         return Some(match second.filter(|_| is_test) {
@@ -376,7 +377,8 @@ fn is_old_style(header: &Header<'_>, terms: &[Term<'_>]) -> bool {
     let is_names = (to - from) % 2 == 1 && (from..to).all(|at| ((at - from) % 2 == 1) == header.is_sign(at, b','));
     let is_name = |at: usize| header.word(at).starts_with(|letter: char| letter.is_lowercase() || letter == '_');
     let after = &terms[at + 1..];
-    let follows = word(after, 0).is_some_and(|word| !ATTRIBUTES.contains(word.text) && !word.text.starts_with("__"));
+    let follows =
+        word(after, 0).is_some_and(|word| !ATTRIBUTE_WORDS.contains(word.text) && !word.text.starts_with("__"));
     let declares = after.iter().filter(|term| term.is_word()).count() >= 2;
     // A function after the attribute does not declare a parameter.
     let no_more = !after.iter().any(|term| term.is_group(b'('));

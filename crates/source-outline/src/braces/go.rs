@@ -5,9 +5,9 @@ use crate::header::{Around, BlockKind, Ending, Header, Named, Opening, Term, tex
 use crate::lex_rules::{self, WordSet};
 
 pub(crate) static GO: BraceGrammar =
-    BraceGrammar { newline_ends: true, groups: KEYWORDS, ..BraceGrammar::new(&lex_rules::GO, open, end) };
+    BraceGrammar { newline_ends: true, groups: DEFINING_WORDS, ..BraceGrammar::new(&lex_rules::GO, open, end) };
 
-const KEYWORDS: WordSet = WordSet("type const var");
+const DEFINING_WORDS: WordSet = WordSet("type const var");
 
 fn open(header: &Header<'_>, around: Around<'_>) -> Opening {
     let last = header.word(header.tokens.len().wrapping_sub(1));
@@ -32,11 +32,11 @@ fn end(header: &Header<'_>, around: Around<'_>) -> Ending {
 fn declared(header: &Header<'_>, group: &str) -> Option<Named> {
     let terms = header.terms(false);
     let name = |kind, at: usize| word(&terms, at).filter(|name| name.text != "_").map(|name| name.named(kind));
-    if let Some(kind) = KEYWORDS.value_of(group) {
+    if let Some(kind) = DEFINING_WORDS.value_of(group) {
         return name(kind, 0);
     }
     if text(&terms, 0) != "func" {
-        return name(KEYWORDS.value_of(text(&terms, 0))?, 1);
+        return name(DEFINING_WORDS.value_of(text(&terms, 0))?, 1);
     }
     // `func (c *Cache[K]) load()`
     let Term::Group(b'(', from, to) = *terms.get(1)? else { return name("func", 1) };

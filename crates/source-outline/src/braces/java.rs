@@ -9,8 +9,8 @@ pub(crate) static CSHARP: BraceGrammar = BraceGrammar::new(&lex_rules::CSHARP, o
 pub(crate) static DART: BraceGrammar =
     BraceGrammar { outer_functions: true, ..BraceGrammar::new(&lex_rules::DART, open, end) };
 
-const TYPES: WordSet = WordSet("class interface enum record struct namespace mixin extension trait");
-const CONTROL: WordSet = WordSet(
+const TYPE_WORDS: WordSet = WordSet("class interface enum record struct namespace mixin extension trait");
+const CONTROL_WORDS: WordSet = WordSet(
     "if for foreach while switch catch synchronized using lock fixed return new throw else do try assert await \
      yield case when checked unchecked",
 );
@@ -82,7 +82,7 @@ fn is_enum_constant(header: &Header<'_>) -> bool {
     let from = all.iter().rposition(|term| *term == Term::Sign(b',')).map_or(0, |at| at + 1);
     match without_annotations(&all[from..]) {
         [Term::Word(name)] | [Term::Word(name), Term::Group(b'(', ..)] => {
-            !CONTROL.contains(name.text) && name.text != "static"
+            !CONTROL_WORDS.contains(name.text) && name.text != "static"
         }
         _ => false,
     }
@@ -102,17 +102,17 @@ fn without_annotations<'t, 'h>(mut terms: &'t [Term<'h>]) -> &'t [Term<'h>] {
 }
 
 fn type_of(header: &Header<'_>) -> Option<Named> {
-    if !(0..header.tokens.len()).any(|at| TYPES.contains(header.word(at))) {
+    if !(0..header.tokens.len()).any(|at| TYPE_WORDS.contains(header.word(at))) {
         return None;
     }
     let all = header.terms(true);
     let mut terms = without_annotations(&all);
     loop {
         match terms {
-            [Term::Word(keyword), Term::Word(name), rest @ ..] if TYPES.contains(keyword.text) => {
+            [Term::Word(keyword), Term::Word(name), rest @ ..] if TYPE_WORDS.contains(keyword.text) => {
                 // `record` is a name, too; `enum class`, `mixin class`.
-                if !TYPES.contains(name.text) || !rest.first().is_some_and(Term::is_word) {
-                    let kind = TYPES.value_of(keyword.text)?;
+                if !TYPE_WORDS.contains(name.text) || !rest.first().is_some_and(Term::is_word) {
+                    let kind = TYPE_WORDS.value_of(keyword.text)?;
                     let is_record = matches!(rest.first(), None | Some(Term::Group(..) | Term::Word(_)));
                     let end = if kind == "namespace" { header.tokens.len() } else { name.token + 1 };
                     return (kind != "record" || is_record).then(|| header.named(kind, name.token, end));
@@ -124,7 +124,7 @@ fn type_of(header: &Header<'_>) -> Option<Named> {
             [Term::Word(_) | Term::Group(b'<' | b'[', ..) | Term::Sign(b'.' | b'@'), rest @ ..] => terms = rest,
             _ => return None,
         }
-        if !matches!(terms, [Term::Sign(b'@'), word, ..] if TYPES.contains(word.text())) {
+        if !matches!(terms, [Term::Sign(b'@'), word, ..] if TYPE_WORDS.contains(word.text())) {
             terms = without_annotations(terms);
         }
     }
@@ -150,7 +150,8 @@ fn method(header: &Header<'_>, around: Around<'_>, has_body: bool) -> Option<Nam
         return Some(header.named("fn", first.token, parameters - 1));
     };
     let words: Vec<&str> = terms[..before].iter().filter(|term| term.is_word()).map(Term::text).collect();
-    let is_control = CONTROL.contains(name.text) || words.iter().any(|word| CONTROL.contains(word) && *word != "new");
+    let is_control =
+        CONTROL_WORDS.contains(name.text) || words.iter().any(|word| CONTROL_WORDS.contains(word) && *word != "new");
     if is_control || words.contains(&"new") && !words.contains(&"void") {
         return None;
     }
@@ -172,5 +173,5 @@ fn property(header: &Header<'_>) -> Option<Named> {
         terms.iter().all(|term| matches!(term, Term::Word(_) | Term::Group(b'<' | b'[', ..) | Term::Sign(b'?' | b'.')));
     let words = terms.iter().filter(|term| term.is_word()).count();
     let name = word(terms, terms.len().checked_sub(1)?)?;
-    (is_plain && words >= 2 && !CONTROL.contains(name.text)).then(|| name.named("property"))
+    (is_plain && words >= 2 && !CONTROL_WORDS.contains(name.text)).then(|| name.named("property"))
 }

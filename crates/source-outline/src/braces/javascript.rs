@@ -8,11 +8,11 @@ pub(crate) static JAVASCRIPT: BraceGrammar =
     BraceGrammar { newline_ends: true, ..BraceGrammar::new(&lex_rules::JAVASCRIPT, open, end) };
 
 /// Words before parentheses that name no method, though others of the language may.
-const CONTROL: WordSet = WordSet("if for while switch function await typeof super");
-const MODIFIERS: WordSet =
+const CONTROL_WORDS: WordSet = WordSet("if for while switch function await typeof super");
+const MODIFIER_WORDS: WordSet =
     WordSet("async static get set public private protected override readonly abstract declare accessor export default");
-const TYPES: WordSet = WordSet("class interface enum namespace module type");
-const VARIABLES: WordSet = WordSet("const let var");
+const TYPE_WORDS: WordSet = WordSet("class interface enum namespace module type");
+const VARIABLE_WORDS: WordSet = WordSet("const let var");
 
 fn open(header: &Header<'_>, around: Around<'_>) -> Opening {
     let inner = header.innermost(around.open);
@@ -63,7 +63,7 @@ fn end(header: &Header<'_>, around: Around<'_>) -> Ending {
     }
     let is_statement = around.block == BlockKind::Statements;
     // In statements only functions count.
-    if is_statement && !VARIABLES.contains(header.word(0)) && header.word(0) != "type" {
+    if is_statement && !VARIABLE_WORDS.contains(header.word(0)) && header.word(0) != "type" {
         return Ending::Nothing;
     }
     let terms = header.terms(true);
@@ -99,7 +99,7 @@ fn without_modifiers<'t, 'h>(mut terms: &'t [Term<'h>]) -> &'t [Term<'h>] {
                 Term::Word(word),
                 Term::Word(_) | Term::Sign(b'*' | b'#' | b'[') | Term::Text | Term::Group(b'[', ..),
                 ..,
-            ] if MODIFIERS.contains(word.text) => &terms[1..],
+            ] if MODIFIER_WORDS.contains(word.text) => &terms[1..],
             // The arguments of a decorator go with it.
             [Term::Sign(b'@'), Term::Word(_), Term::Sign(b'.'), Term::Word(_), Term::Group(b'(', ..), rest @ ..]
             | [Term::Sign(b'@'), Term::Word(_), Term::Sign(b'.'), Term::Word(_), rest @ ..]
@@ -116,7 +116,7 @@ fn type_of(terms: &[Term<'_>]) -> Option<(Option<Named>, BlockKind)> {
     let terms = without_modifiers(terms);
     // `const enum`
     let first = usize::from(text(terms, 0) == "const" && text(terms, 1) == "enum");
-    if let Some(kind) = TYPES.value_of(text(terms, first)) {
+    if let Some(kind) = TYPE_WORDS.value_of(text(terms, first)) {
         let block = match kind {
             "class" | "interface" => BlockKind::Members,
             "namespace" | "module" => BlockKind::Items,
@@ -174,7 +174,7 @@ fn left_side(terms: &[Term<'_>]) -> Option<Named> {
     let before = &terms[..colon.map_or(end, |colon| colon.min(end))];
     let before = if let [name @ .., Term::Sign(b'?' | b'!')] = before { name } else { before };
     let name = word(before, before.len().checked_sub(1)?)?;
-    Some(name.named(VARIABLES.value_of(text(without_modifiers(before), 0)).unwrap_or("fn")))
+    Some(name.named(VARIABLE_WORDS.value_of(text(without_modifiers(before), 0)).unwrap_or("fn")))
 }
 
 /// A method by its name before parentheses, as in `async load(id) {`.
@@ -191,13 +191,13 @@ fn method(header: &Header<'_>, terms: &[Term<'_>]) -> Option<Named> {
         return None;
     };
     let is_type = matches!(rest, [] | [Term::Sign(b':'), ..]);
-    (is_type && !CONTROL.contains(name.text)).then(|| name.named("fn"))
+    (is_type && !CONTROL_WORDS.contains(name.text)).then(|| name.named("fn"))
 }
 
 /// A value at the top of a file; what only brings in another module is none.
 fn constant(terms: &[Term<'_>]) -> Option<Named> {
     let inner = without_modifiers(terms);
-    let value = find(inner, Term::Sign(b'=')).filter(|_| VARIABLES.contains(text(inner, 0)))?;
+    let value = find(inner, Term::Sign(b'=')).filter(|_| VARIABLE_WORDS.contains(text(inner, 0)))?;
     let (first, second) = (text(inner, value + 1), text(inner, value + 2));
     let imports = matches!(first, "require" | "import") || first == "await" && second == "import";
     if imports { None } else { left_side(inner) }

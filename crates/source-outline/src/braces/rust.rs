@@ -6,8 +6,9 @@ use crate::lex_rules::{self, WordSet};
 
 pub(crate) static RUST: BraceGrammar = BraceGrammar::new(&lex_rules::RUST, open, end);
 
-const MODIFIERS: WordSet = WordSet("pub async unsafe extern default safe const auto");
-const KEYWORDS: WordSet = WordSet("fn struct enum union trait impl mod type const static macro_rules=macro macro");
+const MODIFIER_WORDS: WordSet = WordSet("pub async unsafe extern default safe const auto");
+const DEFINING_WORDS: WordSet =
+    WordSet("fn struct enum union trait impl mod type const static macro_rules=macro macro");
 
 fn open(header: &Header<'_>, around: Around<'_>) -> Opening {
     if header.is_sign(header.tokens.len().wrapping_sub(1), b'<') {
@@ -47,7 +48,7 @@ fn is_transparent(header: &Header<'_>) -> bool {
 fn item(header: &Header<'_>) -> Option<Named> {
     // Most statements begin with none of the words of an item.
     let first = header.word(0);
-    if !header.is_sign(0, b'#') && !MODIFIERS.contains(first) && !KEYWORDS.contains(first) {
+    if !header.is_sign(0, b'#') && !MODIFIER_WORDS.contains(first) && !DEFINING_WORDS.contains(first) {
         return None;
     }
     let terms = header.terms(true);
@@ -57,7 +58,8 @@ fn item(header: &Header<'_>) -> Option<Named> {
     }
     loop {
         let (own, next) = (text(&terms, at), text(&terms, at + 1));
-        let is_modifier = MODIFIERS.contains(own) && (own != "const" || MODIFIERS.contains(next) || next == "fn");
+        let is_modifier =
+            MODIFIER_WORDS.contains(own) && (own != "const" || MODIFIER_WORDS.contains(next) || next == "fn");
         at += match terms.get(at)? {
             Term::Word(_) if is_modifier => 1,
             // `pub(crate)`, `extern "C"`
@@ -66,7 +68,7 @@ fn item(header: &Header<'_>) -> Option<Named> {
         };
     }
     let keyword = word(&terms, at)?;
-    let kind = KEYWORDS.value_of(keyword.text)?;
+    let kind = DEFINING_WORDS.value_of(keyword.text)?;
     at += 1;
     if kind == "impl" {
         // The trait and type, without the generics and bounds.

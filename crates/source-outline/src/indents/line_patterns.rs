@@ -1,6 +1,6 @@
 //! Definitions of languages that have no keyword for them, by a look at one line.
 
-use crate::keyword_grammar::{LexedLine, MERGED};
+use crate::keyword_grammar::{LexedLine, MERGED_KIND};
 use crate::{header::Named, lex_rules::WordSet};
 
 fn named(line: &LexedLine<'_>, kind: &'static str, at: usize) -> Option<Named> {
@@ -47,8 +47,9 @@ pub(super) fn shell_function(line: &LexedLine<'_>) -> Option<Named> {
 
 /// `resource "aws_instance" "web" {`
 pub(super) fn terraform_block(line: &LexedLine<'_>) -> Option<Named> {
-    const BLOCKS: WordSet = WordSet("resource data module variable output provider locals terraform job group task");
-    let kind = BLOCKS.value_of(line.at(0))?;
+    const TERRAFORM_BLOCKS: WordSet =
+        WordSet("resource data module variable output provider locals terraform job group task");
+    let kind = TERRAFORM_BLOCKS.value_of(line.at(0))?;
     let last = line.lexemes.len().checked_sub(1)?;
     if line.indent > 0 || line.at(last) != "{" {
         return None;
@@ -83,7 +84,7 @@ pub(super) fn powershell_function(line: &LexedLine<'_>) -> Option<Named> {
 
 /// `(defun name …)`, `(define (name …) …)`
 pub(super) fn lisp_definition(line: &LexedLine<'_>) -> Option<Named> {
-    const KINDS: WordSet = WordSet(
+    const LISP_KINDS: WordSet = WordSet(
         "defun defmacro defn defn- def define defvar defconst defcustom defclass defmethod defgeneric \
          defstruct defprotocol defrecord deftype defmulti deftest define-syntax cl-defun defparameter ns \
          defpackage define-minor-mode defface defsubst",
@@ -92,7 +93,7 @@ pub(super) fn lisp_definition(line: &LexedLine<'_>) -> Option<Named> {
     let end_of = |text: &str| {
         text.find(|letter: char| letter.is_whitespace() || "()[]{}".contains(letter)).unwrap_or(text.len())
     };
-    let kind = KINDS.value_of(&rest[..end_of(rest)])?;
+    let kind = LISP_KINDS.value_of(&rest[..end_of(rest)])?;
     let mut name = rest[kind.len()..].trim_start().trim_start_matches('(');
     while name.starts_with('^') {
         name = name[end_of(name)..].trim_start();
@@ -102,18 +103,18 @@ pub(super) fn lisp_definition(line: &LexedLine<'_>) -> Option<Named> {
 
 /// `load path = …`, and its signature as a prototype.
 pub(super) fn haskell_equation(line: &LexedLine<'_>) -> Option<Named> {
-    const KEYWORDS: WordSet = WordSet(
+    const LINE_KEYWORDS: WordSet = WordSet(
         "import module data newtype class instance type deriving infixl infixr infix foreign where let in if then else \
          case of do default",
     );
     let first = line.at(0);
     let is_name = line.is_word(0) && first.starts_with(|letter: char| letter.is_lowercase() || letter == '_');
-    if line.indent > 0 || !is_name || KEYWORDS.contains(first) {
+    if line.indent > 0 || !is_name || LINE_KEYWORDS.contains(first) {
         return None;
     }
     let end =
         line.text.find(|letter: char| letter.is_whitespace() || "(:=|".contains(letter)).unwrap_or(line.text.len());
-    let named = Named::new(MERGED, &line.text[..end], line.number);
+    let named = Named::new(MERGED_KIND, &line.text[..end], line.number);
     if (1..line.lexemes.len().min(4)).any(|at| line.at(at) == "::") {
         return Some(Named { kind: "signature", ..named }.prototype());
     }
@@ -144,7 +145,7 @@ pub(super) fn erlang_function(line: &LexedLine<'_>) -> Option<Named> {
     }
     let is_function =
         line.is_word(0) && line.at(1) == "(" && line.text.starts_with(|letter: char| letter.is_lowercase());
-    is_function.then(|| Named::new(MERGED, line.at(0), line.number))
+    is_function.then(|| Named::new(MERGED_KIND, line.at(0), line.number))
 }
 
 /// `target: prerequisites`, `define NAME`

@@ -9,11 +9,11 @@ use structured_text::{Findings, SyntaxError};
 const MAX_REPORTED: usize = 100;
 
 /// First words of lines that are no recipe, however they are indented.
-const DIRECTIVES: &str = "ifeq ifneq ifdef ifndef else endif define endef include -include sinclude override export unexport \
+const DIRECTIVE_WORDS: &str = "ifeq ifneq ifdef ifndef else endif define endef include -include sinclude override export unexport \
      undefine vpath private load -load .if .ifdef .ifndef .elif .else .endif .for .endfor .include .undef .error .warning !include !if !else !endif";
 
 /// Functions that are called for what they do, or give lines of a makefile.
-const CALLS: &str = "eval call info warning error foreach if and or shell";
+const CALLED_FUNCTIONS: &str = "eval call info warning error foreach if and or shell";
 
 /// Finds such lines; none in a text that names another sign than the tab.
 pub(super) fn check(text: &str) -> Findings {
@@ -37,7 +37,7 @@ pub(super) fn check(text: &str) -> Findings {
             "endef" => defines = defines.saturating_sub(1),
             _ => {}
         }
-        if defines > 0 || content.starts_with('\t') || DIRECTIVES.split(' ').any(|directive| directive == first) {
+        if defines > 0 || content.starts_with('\t') || DIRECTIVE_WORDS.split(' ').any(|directive| directive == first) {
             continue;
         }
         let line = Line::of(words);
@@ -67,7 +67,7 @@ impl Line {
     fn of(words: &str) -> Self {
         let is_call = |words: &str| {
             let name = words.split([' ', ',', ')', '}']).next().unwrap_or_default();
-            CALLS.split(' ').any(|call| call == name)
+            CALLED_FUNCTIONS.split(' ').any(|call| call == name)
         };
         if words.strip_prefix("$(").or_else(|| words.strip_prefix("${")).is_some_and(is_call) {
             return Self::Call;

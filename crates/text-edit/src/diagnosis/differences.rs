@@ -126,11 +126,11 @@ fn quoted(line: &str) -> String {
 
 /// A line, or the part of it around its `column`th character, in quotes.
 fn around(line: &str, column: usize) -> String {
-    const WIDTH: usize = 50;
-    const BEFORE: usize = 20;
+    const SHOWN_CHARS: usize = 50;
+    const CHARS_BEFORE: usize = 20;
     let indent = line.chars().count() - line.trim_start_matches([' ', '\t']).chars().count();
     let line = content(line);
-    format!("`{}`", shorten_around(line, column.saturating_sub(indent), BEFORE, WIDTH))
+    format!("`{}`", shorten_around(line, column.saturating_sub(indent), CHARS_BEFORE, SHOWN_CHARS))
 }
 
 /// A character by sight where it can be seen for what it is, and by number.

@@ -22,7 +22,7 @@ const LONG_LINE: usize = 1 << 10;
 const MAX_PART: usize = 2 << 10;
 
 /// Lines around a change that are shown where not everything fits.
-const AROUND: usize = 3;
+const CONTEXT_LINES: usize = 3;
 
 /// Lines put in front of a block and after it where it occurs more than once in the file.
 const MAX_WIDENED: usize = 6;
@@ -79,7 +79,7 @@ pub(super) fn numbered(text: &str, lines: &[Line], first: usize) -> String {
 
 /// The lines that fit, those around the focus first.
 fn chosen(search: &Search<'_>, block: &Range<usize>, focus: &[Range<usize>]) -> BTreeSet<usize> {
-    let near = |focus: &Range<usize>| focus.start.saturating_sub(AROUND)..focus.end + AROUND;
+    let near = |focus: &Range<usize>| focus.start.saturating_sub(CONTEXT_LINES)..focus.end + CONTEXT_LINES;
     let wanted = focus.iter().map(near).chain([block.clone()]).flatten().filter(|line| block.contains(line));
     let mut chosen = BTreeSet::new();
     let mut bytes = 0;
@@ -145,8 +145,8 @@ fn widened(search: &Search<'_>, block: Range<usize>) -> Range<usize> {
 /// The bytes `part` of the line at `line` in `text`, widened until they occur once in the text and, where there is
 /// room, show what is around them; `None` where at most `most` bytes do not suffice.
 fn unique(text: &str, line: &Range<usize>, part: Range<usize>, most: usize) -> Option<Range<usize>> {
-    const AROUND: usize = 40;
-    let mut around = AROUND;
+    const CONTEXT_LINES: usize = 40;
+    let mut around = CONTEXT_LINES;
     loop {
         let start = part.start.saturating_sub(around).max(line.start);
         let end = (part.end + around).min(line.end);

@@ -209,16 +209,16 @@ fn changed_bytes(old: &str, new: Option<&str>, file: &str) -> Range<usize> {
 
 /// Where the file's line has what is between the texts around `core` in the old one.
 fn between(old: &str, core: &Range<usize>, file: &str) -> Option<Range<usize>> {
-    const BESIDE: usize = 40;
-    let start = (0..=core.start.saturating_sub(BESIDE)).rev().find(|at| old.is_char_boundary(*at))?;
-    let end = ((core.end + BESIDE).min(old.len())..=old.len()).find(|at| old.is_char_boundary(*at))?;
+    const BESIDE_CHARS: usize = 40;
+    let start = (0..=core.start.saturating_sub(BESIDE_CHARS)).rev().find(|at| old.is_char_boundary(*at))?;
+    let end = ((core.end + BESIDE_CHARS).min(old.len())..=old.len()).find(|at| old.is_char_boundary(*at))?;
     let (before, after) = (&old[start..core.start], &old[core.end..end]);
     let ended = |at: usize| {
         let rest = &file[at + before.len()..];
-        let length = rest.find(after).filter(|length| *length <= 2 * core.len() + BESIDE)?;
+        let length = rest.find(after).filter(|length| *length <= 2 * core.len() + BESIDE_CHARS)?;
         Some(at + before.len()..at + before.len() + length)
     };
-    file.match_indices(before).take(BESIDE).find_map(|(at, _)| ended(at))
+    file.match_indices(before).take(BESIDE_CHARS).find_map(|(at, _)| ended(at))
 }
 
 /// Line of `old` when letters are compared without their case.
@@ -256,7 +256,7 @@ fn differs_in_paths(old: &str, file: &str) -> bool {
 
 /// The line, trimmed, with a mark for each absolute path of two names or more.
 fn without_paths(line: &str) -> Cow<'_, str> {
-    const MARK: &str = "\u{FFFC}";
+    const PLACE_MARK: &str = "\u{FFFC}";
     let line = line.trim();
     if !line.contains('/') {
         return Cow::Borrowed(line);
@@ -268,7 +268,7 @@ fn without_paths(line: &str) -> Cow<'_, str> {
         let names = word.split('/').filter(|name| name.contains(char::is_alphanumeric)).count();
         let is_path = word.starts_with('/') && names >= 2 && !word.contains("//");
         has_path |= is_path;
-        plain.push_str(if is_path { MARK } else { word });
+        plain.push_str(if is_path { PLACE_MARK } else { word });
         plain.push_str(&piece[word.len()..]);
     }
     if has_path { Cow::Owned(plain) } else { Cow::Borrowed(line) }
@@ -341,10 +341,10 @@ fn without_entities(text: &str) -> Option<String> {
 const MAX_SEARCHED: usize = 1 << 30;
 
 /// Pieces of the text, at most and at least.
-const PIECES: (usize, usize) = (32, 6);
+const PIECE_COUNTS: (usize, usize) = (32, 6);
 
 /// Bytes of a piece, at least and at most.
-const PIECE: (usize, usize) = (5, 32);
+const PIECE_BYTES: (usize, usize) = (5, 32);
 
 /// Places of one piece that are looked at.
 const MAX_PIECE_PLACES: usize = 16;
@@ -361,8 +361,8 @@ fn substring(text: &str, old: &str) -> Option<Range<usize>> {
     if old.len() < MIN_TEXT {
         return None;
     }
-    let count = (MAX_SEARCHED / text.len().max(1)).clamp(PIECES.1, PIECES.0);
-    let size = (old.len() / 3).clamp(PIECE.0, PIECE.1);
+    let count = (MAX_SEARCHED / text.len().max(1)).clamp(PIECE_COUNTS.1, PIECE_COUNTS.0);
+    let size = (old.len() / 3).clamp(PIECE_BYTES.0, PIECE_BYTES.1);
     let step = (old.len() - size).div_ceil(count).max(1);
     // Pieces count for the place of the whole text that they speak for, give or take a few letters.
     let slack = (old.len() / 4).clamp(8, 400);

@@ -107,12 +107,12 @@ mod tests {
         testing::{assert_edited, assert_missed},
     };
 
-    const LISTS: &str =
+    const SAMPLE_LISTS: &str =
         "a = [\n    one,\n    two,\n    three,\n]\nif x:\n    b = [\n        one,\n        two,\n    ]\n";
 
     #[test]
     fn a_change_made_in_one_block_is_not_made_in_a_similar_one_at_another_indentation() {
-        let diagnosis = assert_missed(LISTS, "    one,\n    two,\n]\n", "    one,\n    two,\n    three,\n]\n");
+        let diagnosis = assert_missed(SAMPLE_LISTS, "    one,\n    two,\n]\n", "    one,\n    two,\n    three,\n]\n");
         assert!(
             diagnosis.next == Next::Look && diagnosis.summary.contains("already there, at line 2"),
             "{diagnosis:?}"
@@ -121,9 +121,9 @@ mod tests {
 
     #[test]
     fn a_change_made_in_one_block_at_any_indentation_is_not_made_in_a_similar_one() {
-        let diagnosis = assert_missed(LISTS, "one,\ntwo,\n  ]\n", "one,\ntwo,\nthree,\n  ]\n");
+        let diagnosis = assert_missed(SAMPLE_LISTS, "one,\ntwo,\n  ]\n", "one,\ntwo,\nthree,\n  ]\n");
         assert!(diagnosis.next != Next::Look, "{diagnosis:?}");
-        let text = LISTS.replace("]\nif", "  ]\nif").replace("    ]\n", "          ]\n");
+        let text = SAMPLE_LISTS.replace("]\nif", "  ]\nif").replace("    ]\n", "          ]\n");
         let diagnosis = assert_missed(&text, "one,\ntwo,\n", "one,\ntwo,\nthree,\n");
         assert!(diagnosis.next == Next::Look, "{diagnosis:?}");
     }

@@ -156,42 +156,52 @@ mod tests {
         testing::{assert_edited, assert_missed},
     };
 
-    const FILE: &str = "use a1;\n\nfn one() {\n    go();\n}\n\n\nfn two() {\n    stop(\"x\");\n}\n";
+    const SAMPLE_FILE: &str = "use a1;\n\nfn one() {\n    go();\n}\n\n\nfn two() {\n    stop(\"x\");\n}\n";
 
     #[test]
     fn a_blank_line_missing_or_extra_in_lines_that_stay_is_the_files() {
-        let expected = FILE.replace("go()", "run()");
+        let expected = SAMPLE_FILE.replace("go()", "run()");
         let old = "use a1;\nfn one() {\n    go();\n}\n";
-        assert_edited(FILE, old, &old.replace("go()", "run()"), BlankLines, &expected);
+        assert_edited(SAMPLE_FILE, old, &old.replace("go()", "run()"), BlankLines, &expected);
         let old = "fn one() {\n\n    go();\n}\n\nfn two() {\n";
-        assert_missed(FILE, old, &old.replace("go()", "run()"));
+        assert_missed(SAMPLE_FILE, old, &old.replace("go()", "run()"));
         let old = "fn one() {\n    go();\n}\n\nfn two() {\n    stop(\"x\");\n";
         let new = old.replace("    stop", "    log();\n    stop");
-        assert_edited(FILE, old, &new, BlankLines, &FILE.replace("    stop", "    log();\n    stop"));
+        assert_edited(SAMPLE_FILE, old, &new, BlankLines, &SAMPLE_FILE.replace("    stop", "    log();\n    stop"));
     }
 
     #[test]
     fn blank_lines_around_the_block_are_left_alone() {
         let old = "\n\n\nfn one() {\n    go();\n}\n\n\n\n\n";
-        assert_edited(FILE, old, &old.replace("go()", "run()"), BlankLines, &FILE.replace("go()", "run()"));
+        assert_edited(
+            SAMPLE_FILE,
+            old,
+            &old.replace("go()", "run()"),
+            BlankLines,
+            &SAMPLE_FILE.replace("go()", "run()"),
+        );
     }
 
     #[test]
     fn blank_lines_that_the_request_changes_or_writes_next_to_are_no_match() {
-        assert_missed(FILE, "use a1;\nfn one() {\n", "use a1;\n\nfn one() {\n    x();\n".trim_start_matches("use"));
-        assert_missed(FILE, "use a1;\nfn one() {\n", "use a1;\nuse b2;\nfn one() {\n");
-        assert_missed(FILE, "use a1;\nfn one() {\n    go();\n}\n", "");
+        assert_missed(
+            SAMPLE_FILE,
+            "use a1;\nfn one() {\n",
+            "use a1;\n\nfn one() {\n    x();\n".trim_start_matches("use"),
+        );
+        assert_missed(SAMPLE_FILE, "use a1;\nfn one() {\n", "use a1;\nuse b2;\nfn one() {\n");
+        assert_missed(SAMPLE_FILE, "use a1;\nfn one() {\n    go();\n}\n", "");
     }
 
     #[test]
     fn indentation_and_typography_come_with_it() {
-        let expected = FILE.replace("\"x\"", "\"y\"");
+        let expected = SAMPLE_FILE.replace("\"x\"", "\"y\"");
         let old = "\tgo();\n\t}\n\tfn two() {\n\t\tstop(“x”);\n";
-        assert_missed(FILE, old, &old.replace('x', "y"));
+        assert_missed(SAMPLE_FILE, old, &old.replace('x', "y"));
         let old = "}\n\nfn two() {\n    stop(“x”);\n}\n";
-        assert_edited(FILE, old, &old.replace('x', "y"), Typography, &expected);
+        assert_edited(SAMPLE_FILE, old, &old.replace('x', "y"), Typography, &expected);
         let old = "  }\n\n  fn two() {\n      stop(\"x\");\n  }\n";
-        assert_edited(FILE, old, &old.replace('x', "y"), Indentation, &expected);
+        assert_edited(SAMPLE_FILE, old, &old.replace('x', "y"), Indentation, &expected);
     }
 
     #[test]
@@ -214,7 +224,7 @@ mod tests {
     #[test]
     fn two_places_are_no_match_and_line_endings_are_kept() {
         assert_missed("foo\n\nbar\nfoo\n\n\nbar\n", "foo\nbar\n", "foo\nbar\nx\n");
-        let file = FILE.replace('\n', "\r\n");
+        let file = SAMPLE_FILE.replace('\n', "\r\n");
         let old = "use a1;\nfn one() {\n    go();\n";
         assert_edited(&file, old, &old.replace("go", "run"), BlankLines, &file.replace("go", "run"));
     }

@@ -29,17 +29,17 @@ pub(super) fn corrected<S: AsRef<str>>(edit: &LineEdit<'_>, old: &[S], new: &[S]
 const MAX_WORDS: usize = 64;
 
 /// Marks that start a line of comment, where fillers may drift, whatever follows.
-const COMMENTS: [&str; 3] = ["//", "/*", "<!--"];
+const COMMENT_MARKS: [&str; 3] = ["//", "/*", "<!--"];
 
 /// Marks that do so only in front of a space or nothing: `#[cfg]`, `*pointer` and `--count` are code.
 const COMMENTS_BEFORE_SPACE: [&str; 4] = ["#", "*", "--", ";"];
 
 /// Words that a comment may have or lack and still say the same.
-const FILLERS: [&str; 16] =
+const FILLER_WORDS: [&str; 16] =
     ["a", "all", "an", "and", "are", "be", "for", "in", "is", "it", "of", "on", "that", "the", "this", "to"];
 
 /// C's directives, which may have spaces after their `#`.
-const DIRECTIVES: [&str; 13] = [
+const C_DIRECTIVES: [&str; 13] = [
     "define", "if", "ifdef", "ifndef", "elif", "else", "endif", "include", "undef", "pragma", "error", "warning",
     "line",
 ];
@@ -50,7 +50,7 @@ pub(super) fn is_slip(old: &str, file: &str, is_known: &dyn Fn(&str) -> bool) ->
     let (mut old_words, mut file_words) = (words(old), words(file));
     if is_comment(old) && is_comment(file) {
         for words in [&mut old_words, &mut file_words] {
-            words.retain(|word| !FILLERS.contains(word));
+            words.retain(|word| !FILLER_WORDS.contains(word));
         }
     }
     operators(old).eq(operators(file))
@@ -60,13 +60,13 @@ pub(super) fn is_slip(old: &str, file: &str, is_known: &dyn Fn(&str) -> bool) ->
 }
 
 fn is_comment(line: &str) -> bool {
-    if COMMENTS.iter().any(|mark| line.starts_with(mark)) {
+    if COMMENT_MARKS.iter().any(|mark| line.starts_with(mark)) {
         return true;
     }
     let rest = COMMENTS_BEFORE_SPACE.iter().find_map(|mark| line.strip_prefix(mark));
     rest.is_some_and(|rest| {
         let is_directive =
-            line.starts_with('#') && rest.split_whitespace().next().is_some_and(|word| DIRECTIVES.contains(&word));
+            line.starts_with('#') && rest.split_whitespace().next().is_some_and(|word| C_DIRECTIVES.contains(&word));
         (rest.is_empty() || rest.starts_with(char::is_whitespace)) && !is_directive
     })
 }

@@ -166,27 +166,27 @@ pub(super) struct Spelling<'t> {
     /// Whole lines without their indentation, in which both agree.
     lines: HashMap<&'t str, Option<&'t str>>,
     /// Classes of typographic characters of `old` for some of which the file has plain ones.
-    plain: [bool; CLASSES],
+    plain: [bool; MAX_CLASSES],
     /// Those for some of which it has the same.
-    kept: [bool; CLASSES],
+    kept: [bool; MAX_CLASSES],
     /// Classes of typographic characters that the file has anywhere.
-    in_file: [bool; CLASSES],
+    in_file: [bool; MAX_CLASSES],
 }
 
 /// The classes of typographic characters for which the file (the second of each pair of lines, and its `text`) has
 /// plain ones; `None` where that is unclear for one that `new` has.
-pub(super) fn plain_classes(pairs: &[(&str, &str)], new: &[&str], text: &str) -> Option<[bool; CLASSES]> {
-    let (mut typed, mut kept) = ([false; CLASSES], [false; CLASSES]);
+pub(super) fn plain_classes(pairs: &[(&str, &str)], new: &[&str], text: &str) -> Option<[bool; MAX_CLASSES]> {
+    let (mut typed, mut kept) = ([false; MAX_CLASSES], [false; MAX_CLASSES]);
     let mut seen: HashSet<char> = HashSet::new();
     for (old, file) in pairs {
         let (in_old, in_file) = (classes(old), classes(file));
-        for class in 0..CLASSES {
+        for class in 0..MAX_CLASSES {
             typed[class] |= in_old[class] && !in_file[class];
             kept[class] |= in_file[class];
         }
         seen.extend(old.chars().filter(|one| !one.is_ascii()));
     }
-    if (0..CLASSES).any(|class| typed[class] && kept[class]) {
+    if (0..MAX_CLASSES).any(|class| typed[class] && kept[class]) {
         return None;
     }
     let unseen = || new.iter().flat_map(|line| line.chars()).filter(|one| !one.is_ascii() && !seen.contains(one));
@@ -195,7 +195,7 @@ pub(super) fn plain_classes(pairs: &[(&str, &str)], new: &[&str], text: &str) ->
     }
     let in_file = classes(text);
     for (one, class) in unseen().filter_map(|one| Some((one, class(one)?))) {
-        if class == DASHES || is_wide_space(one) || !typed[class] && in_file[class] {
+        if class == MAX_DASHES || is_wide_space(one) || !typed[class] && in_file[class] {
             return None;
         }
         typed[class] = true;
@@ -204,22 +204,22 @@ pub(super) fn plain_classes(pairs: &[(&str, &str)], new: &[&str], text: &str) ->
 }
 
 /// A line with plain characters for the typographic ones of these classes.
-pub(super) fn plained(line: &str, plained: [bool; CLASSES]) -> String {
+pub(super) fn plained(line: &str, plained: [bool; MAX_CLASSES]) -> String {
     let written = |one: char| class(one).filter(|class| plained[*class]).and_then(|_| plain(one));
     typography::replaced(line.len(), line.chars(), written)
 }
 
 /// Kinds of typographic characters that whatever produces them produces together.
-const CLASSES: usize = 3;
+const MAX_CLASSES: usize = 3;
 
 /// Dashes and dots, of which there are several that people write.
-const DASHES: usize = 1;
+const MAX_DASHES: usize = 1;
 
 /// Quotes, dashes and dots, or spaces.
 fn class(character: char) -> Option<usize> {
     Some(match plain(character)? {
         "'" | "\"" => 0,
-        "-" | "..." => DASHES,
+        "-" | "..." => MAX_DASHES,
         _ => 2,
     })
 }
@@ -237,12 +237,12 @@ fn typographic(cluster: &str) -> Option<(&'static str, usize)> {
 }
 
 /// The classes of typographic characters in a text.
-fn classes(text: &str) -> [bool; CLASSES] {
-    let mut found = [false; CLASSES];
+fn classes(text: &str) -> [bool; MAX_CLASSES] {
+    let mut found = [false; MAX_CLASSES];
     if !text.is_ascii() {
         for class in text.chars().filter(|one| !one.is_ascii()).filter_map(class) {
             found[class] = true;
-            if found == [true; CLASSES] {
+            if found == [true; MAX_CLASSES] {
                 break;
             }
         }
@@ -316,7 +316,7 @@ impl<'t> Spelling<'t> {
             return Some(cluster);
         }
         // Other dashes than those of `old` may be meant; those of another class say less.
-        let is_doubtful = class == DASHES
+        let is_doubtful = class == MAX_DASHES
             || cluster.contains(is_wide_space)
             || self.kept[class]
             || !self.plain[class] && self.in_file[class];

@@ -16,13 +16,13 @@ use crate::search::{Fold, FoldedLines, Search, Site};
 use crate::{Replacement, Strategies, Strategy, near_match, placeholder, typography};
 
 /// Similarity from which two lines are versions of one line rather than two different ones.
-const REWORDED: f64 = 0.5;
+const REWORDED_RATIO: f64 = 0.5;
 
 /// Lines compared before a search among ever-matching blocks is given up.
 const LINE_BUDGET: usize = 1_000_000;
 
 /// The foldings from strict to tolerant.
-const FOLDS: [Fold; 4] = [Fold::TrailingWhitespace, Fold::Indentation, Fold::Typography, Fold::Content];
+const LINE_FOLDS: [Fold; 4] = [Fold::TrailingWhitespace, Fold::Indentation, Fold::Typography, Fold::Content];
 
 /// The places of those interpretations that have any, at the strictest comparison; two that differ are none, since
 /// nobody can tell which one was meant.
@@ -31,7 +31,7 @@ pub(super) fn find(search: &Search<'_>, is_meant: fn(&Interpretation) -> bool) -
         search.edits(|one| is_meant(one) && may_occur(search, &one.old)).collect();
     let is_plain = search.text.is_ascii() && edits.iter().all(|(_, edit)| edit.old.iter().all(|line| line.is_ascii()));
     let mut refused = None;
-    for fold in FOLDS {
+    for fold in LINE_FOLDS {
         // Nothing to fold on either side.
         if edits.is_empty() || fold.ignores_typography() && is_plain {
             continue;
@@ -39,7 +39,7 @@ pub(super) fn find(search: &Search<'_>, is_meant: fn(&Interpretation) -> bool) -
         let folded = search.folded(fold);
         let mut found: Vec<Found> = Vec::new();
         for (meant, edit) in &edits {
-            let needs_substance = fold != FOLDS[0] || !meant.by.is_exact();
+            let needs_substance = fold != LINE_FOLDS[0] || !meant.by.is_exact();
             // Of little text the indentation in other characters is enough.
             let is_short = !(edit.has_substance() || fold == Fold::Indentation && meant.by.is_exact());
             if needs_substance && is_short || fold.ignores_indentation() && meant.is_doubtful {
@@ -364,7 +364,7 @@ pub(super) fn trailing<'h>(hunk: &Hunk<'h>, index: usize, pasted: Option<&str>) 
     if hunk.old.len() == hunk.new.len() {
         let (_, old_content, old) = parts(hunk.old[index]);
         let (_, _, file) = parts(hunk.file[index]);
-        if wanted == old && (file.is_empty() || near_match::of_starts(old_content, content) >= REWORDED) {
+        if wanted == old && (file.is_empty() || near_match::of_starts(old_content, content) >= REWORDED_RATIO) {
             return file;
         }
     }

@@ -2,8 +2,8 @@
 
 use super::PatchError;
 
-pub(super) const BEGIN: &str = "*** Begin Patch";
-pub(super) const END: &str = "*** End Patch";
+pub(super) const BEGIN_PATCH: &str = "*** Begin Patch";
+pub(super) const END_PATCH: &str = "*** End Patch";
 
 /// The lines of a patch, with what is around it. Line numbers of errors are counted in these.
 pub(super) enum Form<'p> {
@@ -47,20 +47,20 @@ impl<'p> Form<'p> {
             }
         }
         without_indent(&mut all);
-        let Some(begin) = all.iter().position(|line| line.trim() == BEGIN) else {
+        let Some(begin) = all.iter().position(|line| line.trim() == BEGIN_PATCH) else {
             let is_unified = (0..all.len()).any(|at| begins_unified(&all[at..]));
             return if is_unified { Ok(Self::Unified(all, end)) } else { Err(no_patch(text, &all)) };
         };
         let first = all[begin + 1..].iter().find(|line| !line.trim().is_empty());
         if first.is_some_and(|line| line.starts_with("--- ") || line.starts_with("diff --git ")) {
             // A unified diff between the markers of the other form.
-            let end = if all.iter().any(|line| line.trim() == END) { TextEnd::Marked } else { end };
+            let end = if all.iter().any(|line| line.trim() == END_PATCH) { TextEnd::Marked } else { end };
             all[..=begin].fill("");
-            all.iter_mut().filter(|line| line.trim() == END).for_each(|line| *line = "");
+            all.iter_mut().filter(|line| line.trim() == END_PATCH).for_each(|line| *line = "");
             return Ok(Self::Unified(all, end));
         }
-        let Some(end) = all.iter().rposition(|line| line.trim() == END).filter(|end| *end > begin) else {
-            return Err(PatchError::whole(format!("the patch has no line `{END}`, so it may have been cut"))
+        let Some(end) = all.iter().rposition(|line| line.trim() == END_PATCH).filter(|end| *end > begin) else {
+            return Err(PatchError::whole(format!("the patch has no line `{END_PATCH}`, so it may have been cut"))
                 .hint("send the whole patch again; in several calls if it is long"));
         };
         let directory = all[..begin].iter().find_map(|line| changed_directory(line));
@@ -90,7 +90,7 @@ fn indented_start<'p>(lines: &[&'p str]) -> Option<(usize, &'p str)> {
     let bare = |line: &&'p str| line.trim_start_matches([' ', '\t']);
     let at = (0..lines.len()).find(|at| {
         let pair: Vec<&str> = lines[*at..].iter().take(2).map(bare).collect();
-        begins_unified(&pair) || pair[0].trim_end() == BEGIN
+        begins_unified(&pair) || pair[0].trim_end() == BEGIN_PATCH
     })?;
     let indent = &lines[at][..lines[at].len() - bare(&lines[at]).len()];
     Some((at, indent)).filter(|(_, indent)| !indent.is_empty())
@@ -111,7 +111,7 @@ fn without_indent(lines: &mut [&str]) {
 fn no_patch(text: &str, lines: &[&str]) -> PatchError {
     let has = |marker: &str| lines.iter().any(|line| line.trim_start().starts_with(marker));
     if text.trim().is_empty() {
-        return PatchError::whole("the patch is empty").hint(FORMS);
+        return PatchError::whole("the patch is empty").hint(PATCH_FORMS);
     }
     if lines.len() <= 2 && (text.contains("Begin Patch\\n") || text.contains("\\n+++ ")) {
         return PatchError::whole("the patch is a single line in which line ends are spelled \\n")
@@ -122,16 +122,16 @@ fn no_patch(text: &str, lines: &[&str]) -> PatchError {
             .hint("send it without the white space in front of its lines: `--- `, `+++ ` and `@@` begin theirs");
     }
     if has("*** Update File:") || has("*** Add File:") || has("*** Delete File:") {
-        return PatchError::whole(format!("the patch has no line `{BEGIN}`"))
+        return PatchError::whole(format!("the patch has no line `{BEGIN_PATCH}`"))
             .hint("put `*** Begin Patch` before it and `*** End Patch` after it");
     }
     if has("@@") {
         return PatchError::whole("the patch names no file").hint("put `--- a/PATH` and `+++ b/PATH` before its hunks");
     }
-    PatchError::whole("the text is not a patch in a known form").hint(FORMS)
+    PatchError::whole("the text is not a patch in a known form").hint(PATCH_FORMS)
 }
 
-const FORMS: &str = "send a unified diff (`--- a/PATH`, `+++ b/PATH`, `@@ -1,3 +1,4 @@`), or `*** Begin Patch`, `*** Update File: PATH`, \
+const PATCH_FORMS: &str = "send a unified diff (`--- a/PATH`, `+++ b/PATH`, `@@ -1,3 +1,4 @@`), or `*** Begin Patch`, `*** Update File: PATH`, \
                      `@@`, lines with ` `, `-` or `+` in front, `*** End Patch`";
 
 /// The directory of `cd DIR && apply_patch <<'EOF'`.

@@ -1,10 +1,11 @@
 //! The `*** Begin Patch` form.
 
-use super::envelope::{BEGIN, END, MarkedLines, is_wrapping};
+use super::envelope::{BEGIN_PATCH, END_PATCH, MarkedLines, is_wrapping};
 use super::{FileAction, FilePatch, MAX_HUNKS, MOST_FILES, Patch, PatchError, PatchHunk, PatchPath, hunk::HunkHeader};
 
 const END_OF_FILE: &str = "*** End of File";
-const HEADERS: &str = "a section begins with `*** Add File: PATH`, `*** Update File: PATH` or `*** Delete File: PATH`";
+const HEADER_HINT: &str =
+    "a section begins with `*** Add File: PATH`, `*** Update File: PATH` or `*** Delete File: PATH`";
 
 pub(super) fn parse<'p>(lines: &MarkedLines<'p>) -> Result<Patch<'p>, PatchError> {
     let mut reader = MarkedReader { lines, at: lines.begin + 1, hunks: 0, notes: Vec::new() };
@@ -13,7 +14,7 @@ pub(super) fn parse<'p>(lines: &MarkedLines<'p>) -> Result<Patch<'p>, PatchError
     while let Some(line) = reader.peek() {
         match line.trim() {
             "" => reader.at += 1,
-            END => reader.after_end(),
+            END_PATCH => reader.after_end(),
             _ => {
                 PatchError::check_count(reader.number(), files.len(), MOST_FILES, "files")?;
                 files.push(reader.file(line)?);
@@ -40,7 +41,7 @@ impl<'p> MarkedReader<'_, 'p> {
     /// The line to be read within a section, unless that has ended.
     fn peek_in_section(&self) -> Option<&'p str> {
         // White space before `*** End Patch` may be a context line's; at the end of the patch it is not.
-        let is_end = |line: &&str| self.at == self.lines.end || line.trim_end() == END;
+        let is_end = |line: &&str| self.at == self.lines.end || line.trim_end() == END_PATCH;
         self.peek().filter(|line| !is_end(line))
     }
 
@@ -52,7 +53,8 @@ impl<'p> MarkedReader<'_, 'p> {
     fn outside(&mut self, range: std::ops::Range<usize>) {
         let ignored = self.lines.all[range.clone()].iter().filter(|line| !is_wrapping(line)).count();
         if ignored > 0 {
-            let place = if range.start == 0 { format!("before `{BEGIN}`") } else { format!("after `{END}`") };
+            let place =
+                if range.start == 0 { format!("before `{BEGIN_PATCH}`") } else { format!("after `{END_PATCH}`") };
             let lines = if ignored == 1 { "1 line" } else { &format!("{ignored} lines") };
             self.notes.push(format!("{lines} {place} not used"));
         }
@@ -61,7 +63,7 @@ impl<'p> MarkedReader<'_, 'p> {
     /// Goes on after `*** End Patch`: at the next patch, if one follows.
     fn after_end(&mut self) {
         let rest = self.at + 1;
-        let next = self.lines.all[rest..].iter().position(|line| line.trim() == BEGIN).map(|found| rest + found);
+        let next = self.lines.all[rest..].iter().position(|line| line.trim() == BEGIN_PATCH).map(|found| rest + found);
         let next = next.filter(|next| *next < self.lines.end);
         self.outside(rest..next.unwrap_or(self.lines.all.len()));
         self.at = next.map_or(self.lines.all.len(), |next| next + 1);
@@ -72,7 +74,7 @@ impl<'p> MarkedReader<'_, 'p> {
         let header = line.trim();
         let path = |marker: &str| header.strip_prefix(marker).map(str::trim);
         let named = |path: &str| match path {
-            "" => Err(PatchError::at(number, format!("`{header}` names no file")).hint(HEADERS)),
+            "" => Err(PatchError::at(number, format!("`{header}` names no file")).hint(HEADER_HINT)),
             path => Ok(PatchPath::plain(below(self.lines.directory.as_deref(), path))),
         };
         self.at += 1;
@@ -94,7 +96,7 @@ impl<'p> MarkedReader<'_, 'p> {
             FileAction::Update { path, to, hunks }
         } else {
             let shown: String = header.chars().take(80).collect();
-            return Err(PatchError::at(number, format!("`{shown}` is not the header of a section")).hint(HEADERS));
+            return Err(PatchError::at(number, format!("`{shown}` is not the header of a section")).hint(HEADER_HINT));
         };
         Ok(FilePatch { line: number, action })
     }

@@ -31,7 +31,7 @@ pub(super) struct Section<'p> {
 }
 
 /// Git's names of an empty content, abbreviated, with SHA-1 and SHA-256.
-const EMPTY: [&str; 2] = ["e69de29", "473a0f4"];
+const EMPTY_BLOBS: [&str; 2] = ["e69de29", "473a0f4"];
 /// The beginnings of git's extended headers (<https://git-scm.com/docs/diff-generate-patch>).
 const GIT_HEADERS: [&str; 11] = [
     "old mode ",
@@ -47,7 +47,7 @@ const GIT_HEADERS: [&str; 11] = [
     "index ",
 ];
 /// The mode of a program in git.
-const EXECUTABLE: &str = "100755";
+const EXECUTABLE_MODE: &str = "100755";
 
 impl<'p> Section<'p> {
     pub(super) fn at(line: usize) -> Self {
@@ -98,7 +98,7 @@ impl<'p> Section<'p> {
             "similarity index " => self.has_content |= !line.ends_with(" 100%"),
             "index " => {
                 let new = value.split_once("..").map(|(_, new)| new);
-                let is_empty = new.is_some_and(|new| EMPTY.iter().any(|empty| new.starts_with(empty)));
+                let is_empty = new.is_some_and(|new| EMPTY_BLOBS.iter().any(|empty| new.starts_with(empty)));
                 (self.is_by_git, self.has_content) = (new.is_some(), !is_empty);
                 // Git's mode of a file or link has six digits and begins with 1.
                 self.index_mode = value.split(' ').nth(1).filter(|mode| mode.len() == 6 && mode.starts_with('1'));
@@ -130,7 +130,7 @@ impl<'p> Section<'p> {
             return Err(self.error(" is a binary patch").hint("only text can be patched; write the file another way"));
         }
         let modes = [self.old_mode, self.new_mode, self.index_mode];
-        let is_other = |mode: &&&str| !mode.starts_with("100") || mode.len() != EXECUTABLE.len();
+        let is_other = |mode: &&&str| !mode.starts_with("100") || mode.len() != EXECUTABLE_MODE.len();
         if let Some(mode) = modes.iter().flatten().find(is_other) {
             let kind = if mode.starts_with("120") { "a symbolic link" } else { "no regular file" };
             return Err(self
@@ -212,7 +212,7 @@ impl<'p> Section<'p> {
             }
         }
         let final_newline = hunks.iter().all(|hunk| hunk.final_newline != FinalNewline::Removed);
-        Ok(FileAction::Add { path, lines, final_newline, executable: self.new_mode == Some(EXECUTABLE) })
+        Ok(FileAction::Add { path, lines, final_newline, executable: self.new_mode == Some(EXECUTABLE_MODE) })
     }
 }
 
@@ -226,7 +226,7 @@ struct HeaderName {
 
 /// Pairs of prefixes that git puts in front of the names before and after: by default, and with
 /// `diff.mnemonicPrefix` (<https://git-scm.com/docs/git-config#Documentation/git-config.txt-diffmnemonicPrefix>).
-const PREFIXES: &[(&str, &str)] = &[("a/", "b/"), ("i/", "w/"), ("c/", "w/"), ("c/", "i/"), ("o/", "w/")];
+const GIT_PREFIXES: &[(&str, &str)] = &[("a/", "b/"), ("i/", "w/"), ("c/", "w/"), ("c/", "i/"), ("o/", "w/")];
 
 impl HeaderName {
     /// Reads the rest of a line `---` or `+++`: the name, quoted or not, and perhaps a time.
@@ -244,7 +244,7 @@ impl HeaderName {
 
     /// The prefix of git that it begins with.
     fn prefix(&self) -> &'static str {
-        let mut all = PREFIXES.iter().flat_map(|(old, new)| [*old, *new]);
+        let mut all = GIT_PREFIXES.iter().flat_map(|(old, new)| [*old, *new]);
         all.find(|prefix| self.text.starts_with(*prefix)).unwrap_or_default()
     }
 }
@@ -256,7 +256,7 @@ fn both(old: &HeaderName, new: &HeaderName) -> PatchPath {
         let (old, new) = (&old.text, &new.text);
         old.starts_with(first) && new.starts_with(second) || old.starts_with(second) && new.starts_with(first)
     };
-    match PREFIXES.iter().find(is_pair) {
+    match GIT_PREFIXES.iter().find(is_pair) {
         Some((first, _)) => with_prefix(&new.text, &new.text[..first.len()]),
         // Of a diff without prefixes, in a directory `a`; or somebody wrote `a/` twice.
         None if new.text.starts_with("a/") || new.text.starts_with("b/") => {

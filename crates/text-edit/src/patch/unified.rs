@@ -7,7 +7,7 @@ use super::{FilePatch, MAX_HUNKS, MOST_FILES, Patch, PatchError, section::Sectio
 /// Empty lines at the end of a patch that a client can have taken off: as many as git has after a change.
 const MAX_TAKEN_OFF: usize = 3;
 /// Lines by which a header may be wrong on one side only. One by git is not, but a model can have changed what is below.
-const MISCOUNTED: usize = 5;
+const MAX_MISCOUNTED_LINES: usize = 5;
 
 pub(super) fn parse<'p>(lines: &[&'p str], end: TextEnd) -> Result<Patch<'p>, PatchError> {
     let mut reader = UnifiedReader { lines, at: 0, hunks: 0, section: None, files: Vec::new() };
@@ -52,7 +52,9 @@ pub(super) fn parse<'p>(lines: &[&'p str], end: TextEnd) -> Result<Patch<'p>, Pa
         reader.at += 1;
     }
     if end == TextEnd::WithinLine && reader.ends_in_header(hunk_end) {
-        return Err(PatchError::at(lines.len(), "the patch ends within the header of a section or hunk").hint(UNENDED));
+        return Err(
+            PatchError::at(lines.len(), "the patch ends within the header of a section or hunk").hint(UNENDED_HINT)
+        );
     }
     reader.end()?;
     let mut notes = Vec::new();
@@ -77,13 +79,13 @@ fn check_end(read: &mut ReadHunk<'_>, (lines, end): (&[&str], TextEnd), is_by_gi
         // Without any line of the file it has no place, which is what it is refused for.
         TextEnd::AfterLine if old > 0 && read.hunk.old().is_empty() => false,
         _ if old.min(new) > 0 => true,
-        TextEnd::WithinLine => is_by_git && old + new > 0 || old.max(new) > MISCOUNTED,
-        TextEnd::AfterLine => is_by_git && old.max(new) > MISCOUNTED,
+        TextEnd::WithinLine => is_by_git && old + new > 0 || old.max(new) > MAX_MISCOUNTED_LINES,
+        TextEnd::AfterLine => is_by_git && old.max(new) > MAX_MISCOUNTED_LINES,
     };
     if !is_cut && is_by_git && last.starts_with('+') {
         // No line that stays comes after it, which would show that it is whole.
         let message = "the last line of the patch is not ended, so it may have been cut";
-        return Err(PatchError::at(lines.len(), message).hint(UNENDED));
+        return Err(PatchError::at(lines.len(), message).hint(UNENDED_HINT));
     }
     read.hunk.is_open = is_by_git && !last.is_empty();
     if !is_cut {
@@ -100,17 +102,17 @@ fn check_end(read: &mut ReadHunk<'_>, (lines, end): (&[&str], TextEnd), is_by_gi
          {new} of those after)",
         old.max(new)
     );
-    Err(PatchError::at(read.hunk.line, message).hint(CUT))
+    Err(PatchError::at(read.hunk.line, message).hint(CUT_HINT))
 }
 
 /// The advice on a patch that ends too early.
-const CUT: &str =
+const CUT_HINT: &str =
     "send the whole patch again, in several calls if it is long; if that is all of it, correct the numbers after `@@`";
 
-const UNENDED: &str = "send the whole patch again, in several calls if it is long; if that is all of it, put a line end after its last line";
+const UNENDED_HINT: &str = "send the whole patch again, in several calls if it is long; if that is all of it, put a line end after its last line";
 
 /// Beginnings of the lines around hunks. The other lines of git's headers are missed where they are cut.
-const HEADERS: [&str; 6] = ["diff --git ", "index ", "--- ", "+++ ", "@@ ", "\\ No newline at end of file"];
+const HEADER_MARKS: [&str; 6] = ["diff --git ", "index ", "--- ", "+++ ", "@@ ", "\\ No newline at end of file"];
 
 struct UnifiedReader<'r, 'p> {
     lines: &'r [&'p str],
@@ -145,7 +147,9 @@ impl<'p> UnifiedReader<'_, 'p> {
         let is_part = |header: &&str| header.starts_with(last) && (last.ends_with(' ') || last.len() < header.len());
         let names = self.section.as_ref().map_or("", |section| self.lines[section.line - 1]);
         let renamed = ["rename to ", "copy to "].iter().find_map(|header| last.strip_prefix(header));
-        last.starts_with("--- ") || HEADERS.iter().any(is_part) || renamed.is_some_and(|name| !names.ends_with(name))
+        last.starts_with("--- ")
+            || HEADER_MARKS.iter().any(is_part)
+            || renamed.is_some_and(|name| !names.ends_with(name))
     }
 
     /// Takes the two lines that name a file; the second is left to be passed.
@@ -174,7 +178,7 @@ fn is_usual_text(line: &str) -> bool {
 mod tests {
     use crate::patch::{FileAction, Patch};
 
-    const WHOLE: &str = "diff --git a/x b/x\nindex 1..2 100644\n--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n-a\n+c\n b\n\\ No newline at end of file\n\
+    const WHOLE_PATCH: &str = "diff --git a/x b/x\nindex 1..2 100644\n--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n-a\n+c\n b\n\\ No newline at end of file\n\
                          @@ -9,3 +9,3 @@ f\n one\n-two\n+2\n three\n\
                          diff --git a/d/old b/d/new\nsimilarity index 100%\nrename from d/old\nrename to d/new\n\
                          diff --git a/e b/f\nsimilarity index 80%\nrename from e\nrename to f\nindex 1234567..89abcde 100644\n--- a/e\n+++ b/f\n\
@@ -184,8 +188,8 @@ mod tests {
 
     #[test]
     fn a_patch_that_was_cut_within_a_line_or_between_headers_is_refused() {
-        for at in 1..WHOLE.len() {
-            let (text, rest) = WHOLE.split_at(at);
+        for at in 1..WHOLE_PATCH.len() {
+            let (text, rest) = WHOLE_PATCH.split_at(at);
             let is_after_hunk = |rest: &str| ["diff --git ", "@@ "].iter().any(|next| rest.starts_with(next));
             // Nothing shows that anything is missing.
             let is_unseen = text.trim_end().ends_with("new file mode 100644") || rest.starts_with("\\ No");
@@ -199,7 +203,7 @@ mod tests {
             // Whether its last line is whole, the file shows.
             assert!(hunks.last().is_some_and(|hunk| hunk.is_open || hunk.assumed > 0), "{text}: {patch:?}");
         }
-        assert_eq!(Patch::parse(WHOLE).expect("a patch").files.len(), 5);
-        assert!(Patch::parse(WHOLE.trim_end_matches("+new\n")).is_err());
+        assert_eq!(Patch::parse(WHOLE_PATCH).expect("a patch").files.len(), 5);
+        assert!(Patch::parse(WHOLE_PATCH.trim_end_matches("+new\n")).is_err());
     }
 }

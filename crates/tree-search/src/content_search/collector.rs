@@ -3,7 +3,7 @@
 //! One match is one line, or in a multiline search the lines that it (and matches sharing a line
 //! with it) spans. Never holds more than the limits it was given.
 //!
-//! Of each line an [`excerpt`] is kept: at most [`WIDTH`] characters, around the match. Of a long line only the characters
+//! Of each line an [`excerpt`] is kept: at most [`LINE_CHARS`] characters, around the match. Of a long line only the characters
 //! before the match are counted, for its column. [`DefinitionSearch`] keeps the definitions whose names match instead.
 
 use std::{borrow::Cow, fmt::Write as _, io, ops::Range};
@@ -291,11 +291,11 @@ fn lines_of(buffer: &[u8], hit: Range<usize>, block: &Range<usize>) -> Range<usi
 }
 
 /// Characters of a printed line, the marks of cut ends included.
-const WIDTH: usize = 200;
+const LINE_CHARS: usize = 200;
 /// Characters shown before a match that does not fit from the line's beginning.
-const LEAD: usize = 60;
+const LEAD_CHARS: usize = 60;
 /// Bytes of the longest UTF-8 character.
-const CHAR: usize = 4;
+const MAX_CHAR_BYTES: usize = 4;
 
 /// `line` without its line break, cut around `hit` (a range of bytes) where it is too long; from
 /// its beginning where there is no hit. Invalid UTF-8 is U+FFFD. Its number is not set.
@@ -303,28 +303,28 @@ fn excerpt(line: &[u8], hit: impl FnOnce(&[u8]) -> Option<Range<usize>>) -> HitL
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     let whole = |text: Cow<'_, str>| HitLine { text: text.into_owned(), ..HitLine::default() };
-    if line.len() <= WIDTH {
+    if line.len() <= LINE_CHARS {
         return whole(String::from_utf8_lossy(line));
     }
     // No more is decoded than can be shown: a line may have megabytes.
-    let head = String::from_utf8_lossy(&line[..line.len().min((WIDTH + 1) * CHAR)]);
-    if line.len() <= (WIDTH + 1) * CHAR && head.chars().count() <= WIDTH {
+    let head = String::from_utf8_lossy(&line[..line.len().min((LINE_CHARS + 1) * MAX_CHAR_BYTES)]);
+    if line.len() <= (LINE_CHARS + 1) * MAX_CHAR_BYTES && head.chars().count() <= LINE_CHARS {
         return whole(head);
     }
     let hit = hit(line).unwrap_or(0..0);
     let hit = hit.start.min(line.len())..hit.end.min(line.len());
     // Does the match fit when the line is shown from its beginning?
-    let from_start = hit.end <= WIDTH * CHAR && characters(&line[..hit.end]) < WIDTH;
+    let from_start = hit.end <= LINE_CHARS * MAX_CHAR_BYTES && characters(&line[..hit.end]) < LINE_CHARS;
     let start = if from_start || hit.start == 0 { 0 } else { back(line, hit.start, lead(line, &hit)) };
     let mut text = String::new();
-    let mut left = WIDTH;
+    let mut left = LINE_CHARS;
     if start > 0 {
         text.push('…');
         left -= 1;
     }
-    let tail = &line[start..line.len().min(start + (WIDTH + 1) * CHAR)];
+    let tail = &line[start..line.len().min(start + (LINE_CHARS + 1) * MAX_CHAR_BYTES)];
     let tail = String::from_utf8_lossy(tail);
-    let fits = start + (WIDTH + 1) * CHAR >= line.len() && tail.chars().count() <= left;
+    let fits = start + (LINE_CHARS + 1) * MAX_CHAR_BYTES >= line.len() && tail.chars().count() <= left;
     if fits {
         text.push_str(&tail);
     } else {
@@ -342,12 +342,12 @@ fn characters(bytes: &[u8]) -> usize {
 /// Characters to show before the match: fewer when the match itself is long, more when the line
 /// ends soon after it.
 fn lead(line: &[u8], hit: &Range<usize>) -> usize {
-    let end = hit.end.min(hit.start + WIDTH * CHAR);
-    let width = characters(&line[hit.start..end]).min(WIDTH);
-    let after = characters(&line[end..line.len().min(end + WIDTH * CHAR)]);
+    let end = hit.end.min(hit.start + LINE_CHARS * MAX_CHAR_BYTES);
+    let width = characters(&line[hit.start..end]).min(LINE_CHARS);
+    let after = characters(&line[end..line.len().min(end + LINE_CHARS * MAX_CHAR_BYTES)]);
     // Two characters go to the marks.
-    let spare = (WIDTH - 2).saturating_sub(width);
-    LEAD.min(spare / 2).max(spare.saturating_sub(after))
+    let spare = (LINE_CHARS - 2).saturating_sub(width);
+    LEAD_CHARS.min(spare / 2).max(spare.saturating_sub(after))
 }
 
 /// The start of the character `count` characters before `at`.
@@ -358,7 +358,7 @@ fn back(line: &[u8], mut at: usize, count: usize) -> usize {
         }
         at -= 1;
         // At most three continuation bytes belong to one character; more are invalid anyway.
-        for _ in 1..CHAR {
+        for _ in 1..MAX_CHAR_BYTES {
             if at > 0 && line[at] & 0xC0 == 0x80 {
                 at -= 1;
             }
@@ -383,7 +383,7 @@ impl DefinitionSearch<'_> {
     /// Searches a file, of which `content` has been read.
     pub(super) fn search(&self, file: &mut OpenFile, content: FileContent<'_>) -> Result<FileMatches, Skipped> {
         let name = file.path().to_string();
-        let is_small = content.whole && content.bytes.len() <= text_file::HEAD;
+        let is_small = content.whole && content.bytes.len() <= text_file::HEAD_BYTES;
         let text = is_small.then(|| text_file::view(content.bytes, None).map_err(|_| Skipped::Binary)).transpose()?;
         let definitions = match &text {
             Some(text) => Ok(source_outline::definitions(&name, text)),
@@ -685,7 +685,7 @@ mod excerpt_tests {
     #[test]
     fn short_line_is_shown_whole_without_its_break() {
         assert_eq!(excerpt(b"abc\r\n", |_| None), HitLine { text: "abc".to_owned(), ..HitLine::default() });
-        let exact = "é".repeat(WIDTH);
+        let exact = "é".repeat(LINE_CHARS);
         assert_eq!(excerpt(exact.as_bytes(), |_| None), HitLine { text: exact, ..HitLine::default() });
     }
 
@@ -693,7 +693,7 @@ mod excerpt_tests {
     fn long_line_is_cut_around_its_match() {
         let line = format!("{}needle{}", "a".repeat(1000), "b".repeat(1000));
         let shown = around(&line, "needle");
-        assert_eq!(shown.chars().count(), WIDTH);
+        assert_eq!(shown.chars().count(), LINE_CHARS);
         assert!(shown.starts_with('…') && shown.ends_with('…') && shown.contains("needle"), "{shown}");
     }
 
@@ -703,15 +703,15 @@ mod excerpt_tests {
         assert!(early.starts_with("needle") && early.ends_with('…'), "{early}");
         let late = around(&format!("{}needle", "a".repeat(1000)), "needle");
         assert!(late.starts_with('…') && late.ends_with("needle"), "{late}");
-        assert_eq!(early.chars().count(), WIDTH);
-        assert!((WIDTH - 1..=WIDTH).contains(&late.chars().count()), "{late}");
+        assert_eq!(early.chars().count(), LINE_CHARS);
+        assert!((LINE_CHARS - 1..=LINE_CHARS).contains(&late.chars().count()), "{late}");
     }
 
     #[test]
     fn excerpt_width_counts_characters() {
         let line = format!("{}needle{}", "日".repeat(500), "本".repeat(500));
         let shown = around(&line, "needle");
-        assert_eq!(shown.chars().count(), WIDTH);
+        assert_eq!(shown.chars().count(), LINE_CHARS);
         assert!(shown.contains("日needle本") && !shown.contains('\u{FFFD}'), "{shown}");
     }
 
@@ -719,7 +719,7 @@ mod excerpt_tests {
     fn match_longer_than_the_width_shows_its_beginning() {
         let line = format!("{}{}", "a".repeat(300), "x".repeat(5000));
         let shown = excerpt(line.as_bytes(), |_| Some(300..5300)).text;
-        assert_eq!(shown.chars().count(), WIDTH);
+        assert_eq!(shown.chars().count(), LINE_CHARS);
         assert!(shown.contains("xxx") && shown.ends_with('…'), "{shown}");
     }
 
@@ -730,6 +730,6 @@ mod excerpt_tests {
         line.extend(vec![0x80; 1000]);
         let shown = excerpt(&line, |_| Some(1000..1006)).text;
         assert!(shown.contains("\u{FFFD}needle\u{FFFD}"), "{shown}");
-        assert!(shown.chars().count() <= WIDTH);
+        assert!(shown.chars().count() <= LINE_CHARS);
     }
 }

@@ -18,7 +18,7 @@ use crate::{ContentHits, FileHits, Keep, Newest, Query, SearchMode, Skipped, Ski
 /// How long fetching the lines of a page may take when counting its matches took until the deadline.
 const TO_FINISH: Duration = Duration::from_millis(200);
 /// Upper bound of one wait: the stop signal is checked in between.
-pub(super) const WAIT: Duration = Duration::from_millis(20);
+pub(super) const MAX_WAIT: Duration = Duration::from_millis(20);
 /// Files between two looks at the clock: the search of a file that takes long looks at it itself.
 const FILES_PER_CHECK: usize = 4;
 /// The same for files of which only the state is checked.
@@ -323,7 +323,7 @@ impl Drop for EndOnPanic<'_> {
     fn drop(&mut self) {
         if thread::panicking() {
             self.0.done.store(true, Ordering::Relaxed);
-            // Without the lock: who begins to wait just now misses this, and looks again after `WAIT`.
+            // Without the lock: who begins to wait just now misses this, and looks again after `MAX_WAIT`.
             self.0.merged.notify_all();
         }
     }

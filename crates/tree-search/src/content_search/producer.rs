@@ -16,12 +16,12 @@ use confined_fs::{
 use crossbeam_channel::{Sender, TrySendError};
 
 use super::known_result::{Expected, SearchItem, StoredResults, UnmatchedFiles, known_result};
-use super::pool::{Chunk, SearchPool, WAIT};
+use super::pool::{Chunk, MAX_WAIT, SearchPool};
 use super::worker::Worker;
 use crate::path_index::{walk_ignored_entries, walk_snapshot};
 use crate::{
-    Candidates, FileFilter, IndexedPath, MayMatch, MetLinks, PathSource, PathSummary, SEGMENT, Scope, SearchEntry,
-    SearchMode, SearchProgress, Skipped, SkippedPaths, Tally, Visit, file_text::PROGRESS_INTERVAL,
+    Candidates, FileFilter, IndexedPath, MayMatch, MetLinks, PathSource, PathSummary, SEGMENT_BYTES, Scope,
+    SearchEntry, SearchMode, SearchProgress, Skipped, SkippedPaths, Tally, Visit, file_text::PROGRESS_INTERVAL,
 };
 
 /// Files in the first chunk, so that a capped search of a common word ends at once; so many later ones have
@@ -39,9 +39,9 @@ const WALKED_NAME: usize = 64;
 /// Chunks that the walking thread searches itself before it lets others help: most searches end with
 /// the first or soon after. Of what the filter leaves, more of them while no more than this time has
 /// passed, as all of it often takes less than starting a thread.
-const ALONE: usize = 1;
+const CHUNKS_ALONE: usize = 1;
 const ALONE_INDEXED: usize = 3;
-const SHORT: Duration = Duration::from_millis(1);
+const SHORT_TIME: Duration = Duration::from_millis(1);
 
 /// Walks from one start after the other, fills chunks and hands them over.
 pub(super) struct Producer<'a> {
@@ -218,7 +218,7 @@ impl<'a> Producer<'a> {
         // One slow file must not let the results of everything after it pile up.
         let mut merge = self.pool.merge();
         while merge.held > MAX_HELD && self.pool.wait_on() {
-            let waited = self.pool.merged.wait_timeout(merge, WAIT);
+            let waited = self.pool.merged.wait_timeout(merge, MAX_WAIT);
             merge = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
         drop(merge);
@@ -254,7 +254,7 @@ impl Visit for Producer<'_> {
                 // What it holds once it is decoded, the filter does not know.
                 PathSummary::Filtered { utf8: false, .. } if decodes => break,
                 PathSummary::Filtered { first, count, last, .. }
-                    if max_file_size >= (u64::from(count) + 1) * SEGMENT as u64
+                    if max_file_size >= (u64::from(count) + 1) * SEGMENT_BYTES as u64
                         && candidates.none_may_match(first..first + u32::from(count), last) =>
                 {
                     tally.searched += 1;
@@ -317,8 +317,8 @@ impl Visit for Producer<'_> {
         if self.chunk.files.len() + self.unmatched / STATS_FOR_ONE < size {
             return self.settled(WALKED_NAME);
         }
-        let short = self.candidates.is_some() && self.began.elapsed() < SHORT;
-        let alone = if short { ALONE_INDEXED } else { ALONE };
+        let short = self.candidates.is_some() && self.began.elapsed() < SHORT_TIME;
+        let alone = if short { ALONE_INDEXED } else { CHUNKS_ALONE };
         self.hand_over(alone);
         self.pool.go_on()
     }

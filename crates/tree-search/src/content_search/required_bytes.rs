@@ -14,14 +14,14 @@ const MAX_RUN_BYTES: usize = 24;
 /// Runs of an alternation.
 const MAX_RUNS: usize = 4;
 /// Positions that are compared before it is decided whether the run is there.
-const WINDOW: usize = 1024;
+const WINDOW_POSITIONS: usize = 1024;
 /// How often three bytes may be met, in a million million positions: 2 of 100 windows.
 const MAX_FREQUENCY: u64 = 20_000_000;
 /// Files of which one in four may be admitted before it is not worth to ask.
 const MIN_ASKED: u32 = 64;
 
 /// Bytes by how often they are in source text, with that, in 10,000 (Linux and Rust sources, equal shares).
-const FREQUENT: [(&[u8], u64); 5] = [
+const FREQUENT_BYTES: [(&[u8], u64); 5] = [
     (b"\n _aeinorst", 400),
     (b"\t(),/0:ESTbcdfhlmpu", 130),
     (b"\"#*-.123468;=>ABCDFILMNOPRUgkvwxy{}", 50),
@@ -29,7 +29,7 @@ const FREQUENT: [(&[u8], u64); 5] = [
     (b"%'+QZ\\j|", 6),
 ];
 /// The same of all others.
-const RARE: u64 = 3;
+const RARE_FREQUENCY: u64 = 3;
 
 /// One byte of a run: a byte of the text is it once the bits of `either` are set, which for a letter is its case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +45,9 @@ impl RunByte {
 
     /// How often it is in 10,000 bytes of source text.
     fn frequency(self) -> u64 {
-        let of = |byte: u8| FREQUENT.iter().find(|(bytes, _)| bytes.contains(&byte)).map_or(RARE, |(_, often)| *often);
+        let of = |byte: u8| {
+            FREQUENT_BYTES.iter().find(|(bytes, _)| bytes.contains(&byte)).map_or(RARE_FREQUENCY, |(_, often)| *often)
+        };
         if self.either == 0 { of(self.value) } else { of(self.value) + of(self.value & !self.either) }
     }
 }
@@ -74,7 +76,7 @@ impl Run {
         let Some(positions) = (text.len() + 1).checked_sub(self.bytes.len()) else { return false };
         let mut start = 0;
         while start < positions {
-            let end = positions.min(start + WINDOW);
+            let end = positions.min(start + WINDOW_POSITIONS);
             if meets(self.rarest.map(|place| (&text[start + place..end + place], self.bytes[place])))
                 && (start..end).any(|at| self.bytes.iter().zip(&text[at..]).all(|(byte, met)| byte.is(*met)))
             {

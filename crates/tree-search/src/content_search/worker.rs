@@ -61,13 +61,13 @@ impl FileResult {
 
 const SMALL_FILE: u64 = MAX_SMALL as u64;
 /// Bytes of the longest line, and of the largest file in a multiline search.
-const HEAP: usize = 64 << 20;
-const HEAP_FILE: u64 = HEAP as u64;
+const MAX_HEAP_BYTES: usize = 64 << 20;
+const HEAP_FILE: u64 = MAX_HEAP_BYTES as u64;
 /// Bytes up to which the content of a file with hits is handed on to the ledger.
 const KEPT_CONTENT: usize = 64 << 10;
 
 /// How long a search waits until fewer files are open, and how often in all.
-const WAIT: Duration = Duration::from_millis(10);
+const OPEN_FILES_WAIT: Duration = Duration::from_millis(10);
 const MAX_WAITS: u32 = 50;
 
 /// The searcher of one thread, with buffers that are used again.
@@ -151,7 +151,7 @@ impl<'a> Worker<'a> {
             |error: &AccessError| matches!(&error.kind, AccessErrorKind::Limit(limit) if limit.is_open_files());
         while is_limit(&error) && self.waits < MAX_WAITS && self.query.stop.stopped().is_none() {
             self.waits += 1;
-            thread::sleep(WAIT);
+            thread::sleep(OPEN_FILES_WAIT);
             error = match self.workspace.open_file(&error.path) {
                 Ok(file) => return Ok(file),
                 Err(error) => error,
@@ -223,7 +223,7 @@ impl<'a> Worker<'a> {
         if !named && size > self.query.max_file_size {
             return Err(Skipped::TooLarge);
         }
-        if size > text_file::HEAD as u64 && file.is_mostly_holes() {
+        if size > text_file::HEAD_BYTES as u64 && file.is_mostly_holes() {
             return Err(Skipped::Binary);
         }
         let (length, whole) = match size {
@@ -335,7 +335,7 @@ impl<'a> Worker<'a> {
 
     /// Searches what the file decodes to; an error if that is not text.
     fn search_decoded(&mut self, file: &mut OpenFile, target: &SearchTarget<'_>) -> Result<FileMatches, Skipped> {
-        let found = if target.content.whole && target.content.bytes.len() <= text_file::HEAD {
+        let found = if target.content.whole && target.content.bytes.len() <= text_file::HEAD_BYTES {
             let mut text = text_file::view(target.content.bytes, None).map_err(|_| Skipped::Binary)?;
             if memchr::memchr(0, text.as_bytes()).is_some() {
                 text = text.replace('\0', "").into();
@@ -428,7 +428,7 @@ fn builder(query: &Query<'_>) -> SearcherBuilder {
         // As ripgrep: what holds a NUL is no text.
         .binary_detection(BinaryDetection::quit(0))
         // Else the buffer grows with the longest line.
-        .heap_limit(Some(HEAP));
+        .heap_limit(Some(MAX_HEAP_BYTES));
     builder
 }
 

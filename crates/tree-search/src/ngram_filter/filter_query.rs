@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use regex_syntax::hir::{Class, ClassUnicodeRange, Hir, HirKind, Look, Repetition};
 
-use crate::ngram_filter::gram::{CONTEXT, Context, GramColumns, folded};
+use crate::ngram_filter::gram::{CONTEXT_BYTES, Context, GramColumns, folded};
 use crate::pattern::Pattern;
 
 /// Characters of a class that are distinguished, such as those of `\s`; a larger class counts as any text.
@@ -53,7 +53,7 @@ impl FilterQuery {
 /// The query of a pattern, as it was compiled. `lines`: no match holds a line break.
 pub(super) fn grams_of(pattern: &Hir, lines: bool) -> GramQuery {
     let mut reader = PatternReader { graph: GramGraph::new(), work: MAX_WORK, lines };
-    let ways = reader.read(pattern, Ways::from([(Context::default(), GramGraph::START)]));
+    let ways = reader.read(pattern, Ways::from([(Context::default(), GramGraph::START_NODE)]));
     let end = (!ways.is_empty()).then(|| reader.graph.any(ways.into_values()));
     reader.graph.query(end)
 }
@@ -199,7 +199,7 @@ impl PatternReader {
 
     /// At most so many ways: where they are more, less is known of the bytes before.
     fn narrowed(&mut self, mut ways: Ways, most: usize) -> Ways {
-        let mut length = CONTEXT;
+        let mut length = CONTEXT_BYTES;
         while ways.len() > most.max(1) && length > 0 {
             length -= 1;
             ways = self.by_context(ways.into_iter().map(|(context, node)| (context.shortened(length), node)));
@@ -332,7 +332,7 @@ struct GramGraph {
 
 impl GramGraph {
     /// Where a match begins.
-    const START: NodeId = 0;
+    const START_NODE: NodeId = 0;
 
     pub(super) fn new() -> Self {
         Self { nodes: vec![Vec::new()], made: HashMap::new() }

@@ -24,19 +24,19 @@
 //! filter that was built with other pairs is another filter: see [`FILTER_VERSION`](crate::ngram_filter::FILTER_VERSION).
 
 /// Bytes that have to be known before a byte to name its grams.
-pub(super) const CONTEXT: u8 = 3;
+pub(super) const CONTEXT_BYTES: u8 = 3;
 /// Columns of a block.
-pub(crate) const COLUMNS: usize = 1 << COLUMN_BITS;
+pub(crate) const COLUMN_COUNT: usize = 1 << COLUMN_BITS;
 const COLUMN_BITS: u32 = 14;
 /// Columns of a 3-gram that is not frequent.
-const RARE: usize = 3;
+const RARE_COLUMNS: usize = 3;
 /// Columns of a letter beyond ASCII.
-const LETTER: usize = 6;
+const LETTER_COLUMNS: usize = 6;
 /// Room for 4-grams of one text that were met, by the bits of their hash.
 const MET_BITS: u32 = 13;
 /// Raw bytes beyond a cut that complete every gram which begins before it: three folded bytes come
 /// of at most nine raw ones, the last of which may need two more to be recognised.
-pub(super) const OVERLAP: usize = 12;
+pub(super) const OVERLAP_BYTES: usize = 12;
 
 /// The last folded bytes of a text since its last line break, as far as grams reach back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -55,19 +55,19 @@ impl Context {
         }
         let bytes = self.bytes << 8 | u32::from(folded);
         if let Some(letter) = letter_at_end(bytes) {
-            for column in columns_of::<LETTER>(letter, u16::MAX) {
+            for column in columns_of::<LETTER_COLUMNS>(letter, u16::MAX) {
                 columns.push(column);
             }
         }
-        if self.length >= CONTEXT - 1 {
+        if self.length >= CONTEXT_BYTES - 1 {
             let [first, others @ ..] = columns_of_three(bytes);
             columns.push(first);
             others.into_iter().filter(|other| *other != first).for_each(|other| columns.push(other));
         }
-        if self.length >= CONTEXT {
+        if self.length >= CONTEXT_BYTES {
             columns.push(column_of_four(bytes));
         }
-        let next = Self { bytes: bytes & 0xFF_FFFF, length: (self.length + 1).min(CONTEXT) };
+        let next = Self { bytes: bytes & 0xFF_FFFF, length: (self.length + 1).min(CONTEXT_BYTES) };
         (next, columns)
     }
 
@@ -81,7 +81,7 @@ impl Context {
 /// The columns of the letter, the 3-gram and the 4-gram that end at a byte.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct GramColumns {
-    columns: [u16; RARE + LETTER + 1],
+    columns: [u16; RARE_COLUMNS + LETTER_COLUMNS + 1],
     /// How many of them there are; the others are zero.
     count: u8,
 }
@@ -122,7 +122,7 @@ fn letter_at_end(bytes: u32) -> Option<u32> {
 
 /// The columns of the 3-gram at the end of `bytes`. A frequent one has the same one each time: which gram is frequent
 /// cannot be predicted, and a branch would take longer.
-fn columns_of_three(bytes: u32) -> [u16; RARE] {
+fn columns_of_three(bytes: u32) -> [u16; RARE_COLUMNS] {
     columns_of(bytes & 0xFF_FFFF, u16::from(is_frequent(bytes)).wrapping_sub(1))
 }
 
@@ -144,7 +144,7 @@ fn columns_of<const COUNT: usize>(gram: u32, steps: u16) -> [u16; COUNT] {
 
 #[expect(clippy::cast_possible_truncation, reason = "the lower bits")]
 fn low_bits(bits: u64) -> u16 {
-    bits as u16 & (COLUMNS - 1) as u16
+    bits as u16 & (COLUMN_COUNT - 1) as u16
 }
 
 /// Calls `found` with the columns of every gram of `bytes`, some more than once.
@@ -174,7 +174,7 @@ pub(super) fn each(bytes: &[u8], mut found: impl FnMut(u16)) {
             columns_of_three(gram).into_iter().for_each(&mut found);
         }
         if let Some(letter) = letter_at_end(gram).filter(|_| length >= 2) {
-            columns_of::<LETTER>(letter, u16::MAX).into_iter().for_each(&mut found);
+            columns_of::<LETTER_COLUMNS>(letter, u16::MAX).into_iter().for_each(&mut found);
         }
     }
 }
@@ -202,7 +202,7 @@ fn fold_at(first: u8, rest: &[u8]) -> (u8, usize) {
 }
 
 /// By first byte, which bytes follow it often.
-const FOLLOWERS: [(u8, &[u8]); 36] = [
+const FREQUENT_FOLLOWERS: [(u8, &[u8]); 36] = [
     (b' ', b" \"'(*-012<=`abcdefghilmnoprstuvw{"),
     (b'"', b" )>"),
     (b'\'', b" "),
@@ -255,8 +255,8 @@ const fn frequent() -> [u64; 1 << 10] {
         pair += 1;
     }
     let mut row = 0;
-    while row < FOLLOWERS.len() {
-        let (first, followers) = FOLLOWERS[row];
+    while row < FREQUENT_FOLLOWERS.len() {
+        let (first, followers) = FREQUENT_FOLLOWERS[row];
         let mut at = 0;
         while at < followers.len() {
             let pair = (first as usize) << 8 | followers[at] as usize;
@@ -300,7 +300,7 @@ mod tests {
     fn no_gram_holds_a_line_break() {
         assert!(columns(b"ab\ncd").is_empty());
         assert_eq!(columns(b"ring\ntion").len(), 2 * (2 + 1));
-        assert_eq!(columns(b"xjqz\nqzxj").len(), 2 * (2 * RARE + 1));
+        assert_eq!(columns(b"xjqz\nqzxj").len(), 2 * (2 * RARE_COLUMNS + 1));
     }
 
     #[test]
@@ -308,7 +308,7 @@ mod tests {
         for first in 0..=127 {
             for second in [b'0', b'j', b'q', b'\t'] {
                 let columns = columns(&[first, second, b'q']);
-                assert_eq!(columns.len(), if first == b'\n' { 0 } else { RARE }, "{first} {second}");
+                assert_eq!(columns.len(), if first == b'\n' { 0 } else { RARE_COLUMNS }, "{first} {second}");
             }
         }
     }

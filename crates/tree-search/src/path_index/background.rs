@@ -20,7 +20,7 @@ use confined_fs::{Entry, FileKind, StatCache, StatFacts, Unwatchable, Watcher, W
 use crossbeam_channel::{RecvTimeoutError, bounded};
 use self_sandbox::{Priority, lower_priority};
 
-use super::root_index::{SettledTimes, TICK, changed_files, filter_memory, slot_of};
+use super::root_index::{CLOCK_TICK, SettledTimes, changed_files, filter_memory, slot_of};
 use super::{
     COMPARED_EVERY, IndexMode, KnownContent, PathIndex, PathList, RootIndex, RootSlot, RootState, SAVE_INTERVAL,
     UnderWay, is_outdated, path_state::KnownStat,
@@ -237,12 +237,12 @@ fn list_unknown(index: &PathIndex, workspace: &Workspace, root: &WorkspacePath) 
 /// How often it is waited until files are old enough to be kept.
 const MAX_WAITS: usize = 3;
 
-/// Lists a root once all that is below it was left alone for a [`TICK`]; whether something was not, after some time.
+/// Lists a root once all that is below it was left alone for a [`CLOCK_TICK`]; whether something was not, after some time.
 fn old_list(workspace: &Workspace, root: &WorkspacePath, waiting: &dyn Fn(&WorkspacePath)) -> Option<(PathList, bool)> {
     for waits in 0.. {
         let (list, _) = PathList::walk(workspace, root, false, |_| false).ok()?;
         let (now, mut stats) = (SystemTime::now(), StatCache::default());
-        let moments = StatFacts::moment_before(now, TICK).zip(StatFacts::moment_before(now, Duration::ZERO));
+        let moments = StatFacts::moment_before(now, CLOCK_TICK).zip(StatFacts::moment_before(now, Duration::ZERO));
         // A time in the future says nothing, however long one waits.
         let is_young =
             |facts: StatFacts| moments.is_some_and(|(old, now)| !facts.is_older_than(old) && facts.is_older_than(now));
@@ -256,7 +256,7 @@ fn old_list(workspace: &Workspace, root: &WorkspacePath, waiting: &dyn Fn(&Works
         if waits == 0 {
             waiting(root);
         }
-        thread::sleep(TICK);
+        thread::sleep(CLOCK_TICK);
     }
     None
 }
@@ -456,7 +456,7 @@ fn read(entry: &Entry, settled: SettledTimes) -> Option<(ReadContent, Option<Kno
     // A write within the tick of the clock in which it was last changed would not show in its times. In the future
     // counts as just now.
     let age = stat.modified.and_then(|modified| SystemTime::now().duration_since(modified).ok());
-    if age.is_none_or(|age| age < TICK) {
+    if age.is_none_or(|age| age < CLOCK_TICK) {
         return None;
     }
     let is_settled = stat.facts().is_some_and(|facts| settled.is_settled(&facts));

@@ -26,7 +26,7 @@ const FILTER_MEMORY: usize = 96 << 20;
 /// That of the filters of all roots, of which there may be many.
 const ALL_FILTERS: usize = 256 << 20;
 /// Changed files from which the filter is brought up to date, and how long after the last time.
-const STALE: usize = 64;
+const STALE_FILES: usize = 64;
 const REFILL_INTERVAL: Duration = Duration::from_secs(2);
 const MAX_REFILL_INTERVAL: Duration = Duration::from_secs(30);
 /// Share of dead content, in percent, from which the filter is built again from nothing.
@@ -249,7 +249,7 @@ impl RootIndex {
             None => true,
             Some(built) if self.verified.is_none() || built.elapsed() >= REBUILT_EVERY => true,
             Some(built) => {
-                self.stale >= STALE && built.elapsed() >= REFILL_INTERVAL
+                self.stale >= STALE_FILES && built.elapsed() >= REFILL_INTERVAL
                     || self.stale > 0 && built.elapsed() >= MAX_REFILL_INTERVAL
             }
         }
@@ -290,11 +290,11 @@ pub(super) fn changed_files<'l>(items: impl Iterator<Item = IndexedPath<'l>>) ->
 }
 
 /// How old the times of a file must be, so that a later write within the same tick of the clock would show in them.
-pub(super) const TICK: Duration = Duration::from_secs(2);
+pub(super) const CLOCK_TICK: Duration = Duration::from_secs(2);
 /// Longer than the kernel lets a page be dirty by default: 35 s.
 const WRITTEN_BACK: Duration = Duration::from_secs(60);
 /// Files that are looked at for whether many were changed a short while ago.
-const SAMPLE: usize = 128;
+const SAMPLE_FILES: usize = 128;
 
 /// Before which moment the times of a file must be, so that what is read of it now may be kept by its stat for other
 /// processes, which see no events.
@@ -302,7 +302,7 @@ const SAMPLE: usize = 128;
 /// Equal facts prove equal content only if nothing can be written from now on without another time:
 ///
 /// - A write within the clock tick of the last change gives the file no other time. Times of a file have the
-///   granularity of the kernel's tick, on some file systems of a second, so both must be [`TICK`] old, as git demands of
+///   granularity of the kernel's tick, on some file systems of a second, so both must be [`CLOCK_TICK`] old, as git demands of
 ///   a file before it trusts its stat ([racy-git]).
 /// - A store into a shared mapping changes the times only with the first store after the page was written back, which
 ///   write-protects it (`clear_page_dirty_for_io`). So what was dirty when it was read may change under the same facts.
@@ -320,7 +320,7 @@ impl SettledTimes {
     /// Writes the file system back if files of `list` were changed a short while ago, as after a checkout.
     fn of(root: &WorkspacePath, list: &PathList) -> Self {
         let now = SystemTime::now();
-        let step = (list.items.len() / SAMPLE).max(1);
+        let step = (list.items.len() / SAMPLE_FILES).max(1);
         let is_recent = |facts: StatFacts| {
             !StatFacts::moment_before(now, WRITTEN_BACK).is_some_and(|moment| facts.is_older_than(moment))
         };
@@ -333,7 +333,7 @@ impl SettledTimes {
     /// Whether a file with these facts, which is read from now on, may be kept.
     pub(super) fn is_settled(self, facts: &StatFacts) -> bool {
         let waited = StatFacts::moment_before(SystemTime::now(), WRITTEN_BACK);
-        let written = self.written_back.and_then(|moment| StatFacts::moment_before(moment, TICK));
+        let written = self.written_back.and_then(|moment| StatFacts::moment_before(moment, CLOCK_TICK));
         waited.into_iter().chain(written).any(|moment| facts.is_older_than(moment))
     }
 }

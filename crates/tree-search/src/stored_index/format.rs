@@ -8,7 +8,7 @@ use std::io;
 use change_set::StoredMoment;
 use confined_fs::{IdentityError, RootIdentity, StatFacts};
 
-use crate::ngram_filter::{COLUMNS, FILTER_VERSION, SEGMENTS};
+use crate::ngram_filter::{BLOCK_SEGMENTS, COLUMN_COUNT, FILTER_VERSION};
 use crate::{FileSegments, KnownContent, SegmentSlice};
 
 /// The reason why a stored index is not used.
@@ -44,24 +44,24 @@ pub enum Unusable {
 }
 
 /// Bytes of the header.
-pub(super) const HEADER: usize = 192;
+pub(super) const HEADER_BYTES: usize = 192;
 /// Bytes at the end of the file: the number of the store, and the length of the file.
-pub(super) const TRAILER: usize = 16;
+pub(super) const TRAILER_BYTES: usize = 16;
 /// Bytes of a checksum after each column.
-pub(super) const CHECKSUM: usize = 4;
+pub(super) const CHECKSUM_BYTES: usize = 4;
 /// Bytes of a segment in the list of segments.
 const SEGMENT_BYTES: u32 = 4;
 
 /// Numbers of parts, for [`Header::checksum`]; columns are numbered from 0.
-pub(super) const TABLES: u64 = 1 << 32;
+pub(super) const TABLES_PART: u64 = 1 << 32;
 pub(super) const SEGMENT_LIST: u64 = 2 << 32;
-pub(super) const LISTING: u64 = 3 << 32;
+pub(super) const LISTING_PART: u64 = 3 << 32;
 
-const MAGIC: [u8; 8] = *b"RBindex\n";
+const MAGIC_BYTES: [u8; 8] = *b"RBindex\n";
 /// Another number for another meaning of the bytes.
-const VERSION: u32 = 6;
+const FORMAT_VERSION: u32 = 6;
 /// Bytes of the text of [`RootIdentity::key`] that are kept.
-const KEY: usize = 32;
+const KEY_BYTES: usize = 32;
 
 /// See the module. All numbers are little-endian.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -91,12 +91,12 @@ pub(super) struct Header {
 }
 
 /// Bytes of a directory in the table of directories: where its path and its entries begin.
-pub(super) const DIRECTORY: usize = 8;
+pub(super) const DIRECTORY_BYTES: usize = 8;
 
 impl Header {
     /// Bytes of the tables, which follow the header.
     pub(super) fn tables(&self) -> u64 {
-        u64::from(self.directories) * DIRECTORY as u64 + u64::from(self.paths) + u64::from(self.entries)
+        u64::from(self.directories) * DIRECTORY_BYTES as u64 + u64::from(self.paths) + u64::from(self.entries)
     }
 
     /// When it was written, in seconds and nanoseconds since 1970.
@@ -108,10 +108,10 @@ impl Header {
 
     /// Where the part of that number begins, how many bytes it has, and its checksum.
     pub(super) fn part(&self, part: u64) -> (u64, u64, u32) {
-        let listing = HEADER as u64 + self.tables();
+        let listing = HEADER_BYTES as u64 + self.tables();
         match part {
-            TABLES => (HEADER as u64, self.tables(), self.tables_checksum),
-            LISTING => (listing, self.listing.into(), self.listing_checksum),
+            TABLES_PART => (HEADER_BYTES as u64, self.tables(), self.tables_checksum),
+            LISTING_PART => (listing, self.listing.into(), self.listing_checksum),
             _ => (listing + u64::from(self.listing), self.segments.into(), self.segments_checksum),
         }
     }
@@ -131,12 +131,12 @@ impl Header {
 
     /// How many columns are stored. Column `n` is in the one of number `n` modulo this.
     pub(super) fn columns(&self) -> usize {
-        COLUMNS * self.width() / SEGMENTS
+        COLUMN_COUNT * self.width() / BLOCK_SEGMENTS
     }
 
     /// Whether such columns can be.
     fn has_valid_columns(&self) -> bool {
-        let all = u64::from(self.blocks) * SEGMENTS as u64 * u64::from(SEGMENT_BYTES);
+        let all = u64::from(self.blocks) * BLOCK_SEGMENTS as u64 * u64::from(SEGMENT_BYTES);
         let is_part = self.blocks == 1 && self.segments.is_power_of_two() && self.segments >= SEGMENT_BYTES;
         u64::from(self.segments) == all || is_part && u64::from(self.segments) < all
     }
@@ -153,12 +153,12 @@ impl Header {
 
     /// Bytes of a column with its checksum.
     fn column_bytes(&self) -> u64 {
-        u64::from(self.blocks) * size_of::<u64>() as u64 + CHECKSUM as u64
+        u64::from(self.blocks) * size_of::<u64>() as u64 + CHECKSUM_BYTES as u64
     }
 
     /// Bytes of the file.
     pub(super) fn length(&self) -> u64 {
-        self.column_at(self.columns()) + TRAILER as u64
+        self.column_at(self.columns()) + TRAILER_BYTES as u64
     }
 
     /// How many segments there are.
@@ -166,10 +166,10 @@ impl Header {
         self.segments / SEGMENT_BYTES
     }
 
-    pub(super) fn encode(&self) -> [u8; HEADER] {
-        let mut out = Vec::with_capacity(HEADER);
-        out.extend(MAGIC);
-        out.extend(VERSION.to_le_bytes());
+    pub(super) fn encode(&self) -> [u8; HEADER_BYTES] {
+        let mut out = Vec::with_capacity(HEADER_BYTES);
+        out.extend(MAGIC_BYTES);
+        out.extend(FORMAT_VERSION.to_le_bytes());
         out.extend(FILTER_VERSION.to_le_bytes());
         out.extend(self.id.to_le_bytes());
         out.extend(self.written.wall.to_le_bytes());
@@ -179,7 +179,7 @@ impl Header {
         }
         for text in [&self.identity.key, &self.identity.policy.to_string()] {
             out.extend(text.as_bytes());
-            out.resize(out.len() + (KEY - text.len()), 0);
+            out.resize(out.len() + (KEY_BYTES - text.len()), 0);
         }
         out.extend(self.files.to_le_bytes());
         for number in [
@@ -199,21 +199,23 @@ impl Header {
         out.extend(self.identity.created.to_le_bytes());
         out.extend(crc32fast::hash(&out).to_le_bytes());
         // The numbers fill it to its last byte, which `copy_from_slice` demands: one more needs a longer header.
-        let mut header = [0; HEADER];
+        let mut header = [0; HEADER_BYTES];
         header.copy_from_slice(&out);
         header
     }
 
     /// The header that these bytes are.
-    pub(super) fn decode(bytes: &[u8; HEADER]) -> Result<Self, Unusable> {
-        let (content, checksum) = bytes.split_at(HEADER - CHECKSUM);
+    pub(super) fn decode(bytes: &[u8; HEADER_BYTES]) -> Result<Self, Unusable> {
+        let (content, checksum) = bytes.split_at(HEADER_BYTES - CHECKSUM_BYTES);
         let mut reader = ByteReader::new(content);
         let versions = (reader.array(), small(&mut reader), small(&mut reader));
         // Before the checksum, which another version may have in another place.
-        if versions.0 == Some(MAGIC) && versions != (Some(MAGIC), Some(VERSION), Some(FILTER_VERSION)) {
+        if versions.0 == Some(MAGIC_BYTES)
+            && versions != (Some(MAGIC_BYTES), Some(FORMAT_VERSION), Some(FILTER_VERSION))
+        {
             return Err(Unusable::OtherVersion);
         }
-        if versions.0 != Some(MAGIC) || checksum != crc32fast::hash(content).to_le_bytes() {
+        if versions.0 != Some(MAGIC_BYTES) || checksum != crc32fast::hash(content).to_le_bytes() {
             return Err(Unusable::Damaged);
         }
         Self::decode_numbers(&mut reader).ok_or(Unusable::Damaged)
@@ -224,8 +226,8 @@ impl Header {
         let id = wide(reader)?;
         let written = StoredMoment { wall: wide(reader)?.cast_signed(), started: wide(reader)?.cast_signed() };
         let (file_system, device, inode) = (wide(reader)?, wide(reader)?, wide(reader)?);
-        let key = std::str::from_utf8(reader.take(KEY)?).ok()?.to_owned();
-        let policy = std::str::from_utf8(reader.take(KEY)?).ok()?.parse().ok()?;
+        let key = std::str::from_utf8(reader.take(KEY_BYTES)?).ok()?.to_owned();
+        let policy = std::str::from_utf8(reader.take(KEY_BYTES)?).ok()?.parse().ok()?;
         let mut header = Self {
             id,
             // The rest of what it belongs to comes last.
@@ -247,8 +249,8 @@ impl Header {
         Some(header).filter(Self::has_valid_columns)
     }
 
-    pub(super) fn trailer(&self) -> [u8; TRAILER] {
-        let mut trailer = [0; TRAILER];
+    pub(super) fn trailer(&self) -> [u8; TRAILER_BYTES] {
+        let mut trailer = [0; TRAILER_BYTES];
         trailer[..8].copy_from_slice(&self.id.to_le_bytes());
         trailer[8..].copy_from_slice(&self.length().to_le_bytes());
         trailer
@@ -382,16 +384,16 @@ pub(super) struct Bounds {
 }
 
 /// The first byte of an entry: what is known of its content.
-const CONTENT: u8 = 0b11;
+const CONTENT_MASK: u8 = 0b11;
 const ALWAYS_SEARCH: u8 = 0;
-const BINARY: u8 = 1;
-const ONE: u8 = 2;
-const MANY: u8 = 3;
-const UTF8: u8 = 1 << 2;
+const TAG_BINARY: u8 = 1;
+const TAG_ONE_SEGMENT: u8 = 2;
+const TAG_MANY_SEGMENTS: u8 = 3;
+const UTF8_BIT: u8 = 1 << 2;
 const WITHIN_LINE: u8 = 1 << 3;
 /// Both times are the same.
 const ONE_TIME: u8 = 1 << 4;
-const ALL: u8 = CONTENT | UTF8 | WITHIN_LINE | ONE_TIME;
+const ALL_BITS: u8 = CONTENT_MASK | UTF8_BIT | WITHIN_LINE | ONE_TIME;
 
 /// The first byte of an entry. `None` for content that is not kept.
 pub(super) fn tag(file: &StoredFile) -> Option<u8> {
@@ -399,10 +401,10 @@ pub(super) fn tag(file: &StoredFile) -> Option<u8> {
     let content = match content {
         KnownContent::Unread | KnownContent::Secret => return None,
         KnownContent::AlwaysSearch => ALWAYS_SEARCH,
-        KnownContent::Binary(_) => BINARY,
-        KnownContent::Filtered(FileSegments::One(_), _, utf8) => ONE | flag(*utf8, UTF8),
+        KnownContent::Binary(_) => TAG_BINARY,
+        KnownContent::Filtered(FileSegments::One(_), _, utf8) => TAG_ONE_SEGMENT | flag(*utf8, UTF8_BIT),
         KnownContent::Filtered(FileSegments::Many { within_line, .. }, _, utf8) => {
-            MANY | flag(*utf8, UTF8) | flag(*within_line, WITHIN_LINE)
+            TAG_MANY_SEGMENTS | flag(*utf8, UTF8_BIT) | flag(*within_line, WITHIN_LINE)
         }
     };
     Some(content | flag(facts.modified == facts.changed, ONE_TIME))
@@ -438,7 +440,7 @@ impl StoredFile {
 
     /// Reads what [`Self::put`] wrote; `None` where it cannot be true.
     pub(super) fn read(tag: u8, reader: &mut ByteReader<'_>, previous: &mut Previous, bounds: &Bounds) -> Option<Self> {
-        if tag & !ALL != 0 {
+        if tag & !ALL_BITS != 0 {
             return None;
         }
         let facts = read_facts(reader, tag & ONE_TIME != 0, previous, bounds.device)?;
@@ -449,12 +451,12 @@ impl StoredFile {
             previous.segment = segment;
             bounds.segments.is_none_or(|count| segment < count).then_some(segment)
         };
-        let content = match tag & CONTENT {
+        let content = match tag & CONTENT_MASK {
             ALWAYS_SEARCH => KnownContent::AlwaysSearch,
-            BINARY => KnownContent::Binary(size.ok()?),
-            ONE => {
+            TAG_BINARY => KnownContent::Binary(size.ok()?),
+            TAG_ONE_SEGMENT => {
                 let slice = SegmentSlice { segment: segment(reader)?, end: size.ok()? };
-                KnownContent::Filtered(FileSegments::One(slice), slice.end, tag & UTF8 != 0)
+                KnownContent::Filtered(FileSegments::One(slice), slice.end, tag & UTF8_BIT != 0)
             }
             _ => {
                 let count = reader.length()?;
@@ -470,7 +472,7 @@ impl StoredFile {
                 }
                 let size = size.ok().filter(|size| count > 0 && *size == end)?;
                 let segments = FileSegments::Many { segments: segments.into(), within_line: tag & WITHIN_LINE != 0 };
-                KnownContent::Filtered(segments, size, tag & UTF8 != 0)
+                KnownContent::Filtered(segments, size, tag & UTF8_BIT != 0)
             }
         };
         let is_unknown = bounds.segments.is_none() && matches!(content, KnownContent::Filtered(..));

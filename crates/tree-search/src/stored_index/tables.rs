@@ -11,8 +11,8 @@ use change_set::StoredMoment;
 use confined_fs::{DirectoryListing, FileKind, NameInTree, RULE_FILES, Revision, RootIdentity, TreeListing};
 
 use crate::stored_index::format::{
-    Bounds, ByteReader, DIRECTORY, Header, LISTING, Previous, StoredFile, TABLES, flag, narrow, put_facts, put_number,
-    read_facts, tag,
+    Bounds, ByteReader, DIRECTORY_BYTES, Header, LISTING_PART, Previous, StoredFile, TABLES_PART, flag, narrow,
+    put_facts, put_number, read_facts, tag,
 };
 
 /// Bytes of the longest name: `NAME_MAX` of every file system in use is at most 255 characters.
@@ -56,7 +56,7 @@ impl Tables {
     /// Those in `bytes`, which are as long as the header says.
     pub(super) fn new(bytes: Vec<u8>, header: &Header) -> Self {
         let directories = header.directories as usize;
-        let paths = directories * DIRECTORY;
+        let paths = directories * DIRECTORY_BYTES;
         let bounds = Bounds {
             device: header.identity.device,
             segments: (header.blocks > 0).then_some(header.segment_count()),
@@ -96,7 +96,7 @@ impl Tables {
 
     /// Where the path (`field` 0) or the entries (4) of a directory begin.
     fn start(&self, at: usize, field: usize) -> Option<usize> {
-        let bytes = self.bytes.get(..self.paths)?.get(at.checked_mul(DIRECTORY)?.checked_add(field)?..)?;
+        let bytes = self.bytes.get(..self.paths)?.get(at.checked_mul(DIRECTORY_BYTES)?.checked_add(field)?..)?;
         Some(u32::from_le_bytes(*bytes.first_chunk()?) as usize)
     }
 }
@@ -152,19 +152,19 @@ fn is_name(bytes: &[u8]) -> bool {
 /// Directories one below the other; more than are ever listed.
 const MAX_DEPTH: usize = 300;
 /// Bytes of a digest.
-const DIGEST: usize = 16;
+const DIGEST_BYTES: usize = 16;
 
 /// The first byte of a directory.
 const HAS_FACTS: u8 = 1;
 /// Both times are the same.
 const ONE_TIME: u8 = 1 << 1;
-const INCOMPLETE: u8 = 1 << 2;
-const RULES: u32 = 3;
+const INCOMPLETE_BIT: u8 = 1 << 2;
+const RULES_PART: u32 = 3;
 
 /// The first byte of a name.
-const KINDS: [FileKind; 4] = [FileKind::File, FileKind::Directory, FileKind::Symlink, FileKind::Other];
-const KIND: u8 = 0b11;
-const IGNORED: u8 = 1 << 2;
+const NAME_KINDS: [FileKind; 4] = [FileKind::File, FileKind::Directory, FileKind::Symlink, FileKind::Other];
+const KIND_MASK: u8 = 0b11;
+const IGNORED_BIT: u8 = 1 << 2;
 const HAS_NAMES: u8 = 1 << 3;
 
 /// A file of rules could be read.
@@ -184,8 +184,8 @@ fn put_directory(out: &mut Vec<u8>, listing: &TreeListing, at: u32, previous: &m
     let has_one_time = directory.facts.is_some_and(|facts| facts.modified == facts.changed);
     let flags = flag(directory.facts.is_some(), HAS_FACTS) | flag(has_one_time, ONE_TIME);
     // Five bits are left for their number, which is at most that of `RULE_FILES`.
-    let rules = u8::try_from(directory.rules.len()).unwrap_or_default() << RULES;
-    out.push(rules | flags | flag(directory.incomplete, INCOMPLETE));
+    let rules = u8::try_from(directory.rules.len()).unwrap_or_default() << RULES_PART;
+    out.push(rules | flags | flag(directory.incomplete, INCOMPLETE_BIT));
     if let Some(facts) = &directory.facts {
         put_facts(out, facts, previous);
     }
@@ -197,9 +197,9 @@ fn put_directory(out: &mut Vec<u8>, listing: &TreeListing, at: u32, previous: &m
     }
     put_number(out, directory.names.len() as u64);
     for name in &directory.names {
-        let kind = KINDS.iter().position(|kind| *kind == name.kind).and_then(|at| u8::try_from(at).ok());
-        // Every kind is one of `KINDS`, so the default is never written.
-        out.push(kind.unwrap_or_default() | flag(name.ignored, IGNORED) | flag(name.below.is_some(), HAS_NAMES));
+        let kind = NAME_KINDS.iter().position(|kind| *kind == name.kind).and_then(|at| u8::try_from(at).ok());
+        // Every kind is one of `NAME_KINDS`, so the default is never written.
+        out.push(kind.unwrap_or_default() | flag(name.ignored, IGNORED_BIT) | flag(name.below.is_some(), HAS_NAMES));
         let text = listing.name(*name);
         put_number(out, text.len() as u64);
         out.extend(text);
@@ -214,7 +214,7 @@ fn put_directory(out: &mut Vec<u8>, listing: &TreeListing, at: u32, previous: &m
 /// nanoseconds since 1970, are left out.
 pub(super) fn decode_listing(bytes: &[u8], device: u64, written: (i64, u32)) -> Option<TreeListing> {
     let mut reader = ByteReader::new(bytes);
-    let rules = Revision::from_bytes(reader.array::<DIGEST>()?);
+    let rules = Revision::from_bytes(reader.array::<DIGEST_BYTES>()?);
     let listing = TreeListing { rules, directories: Vec::new(), text: Vec::with_capacity(bytes.len() / 2) };
     let mut decoder = Decoder { reader, listing, previous: Previous::default(), device, written };
     decoder.directory(0)?;
@@ -260,15 +260,15 @@ impl Decoder<'_> {
 
     fn facts_and_rules(&mut self) -> Option<DirectoryListing> {
         let tag = self.reader.byte()?;
-        let mut directory = DirectoryListing { incomplete: tag & INCOMPLETE != 0, ..DirectoryListing::default() };
+        let mut directory = DirectoryListing { incomplete: tag & INCOMPLETE_BIT != 0, ..DirectoryListing::default() };
         if tag & HAS_FACTS != 0 {
             let facts = read_facts(&mut self.reader, tag & ONE_TIME != 0, &mut self.previous, self.device)?;
             directory.facts = Some(facts).filter(|facts| facts.is_older_than(self.written));
         }
-        for _ in 0..tag >> RULES {
+        for _ in 0..tag >> RULES_PART {
             let file = self.reader.byte()?;
             let name = RULE_FILES.get(usize::from(file & !HAS_CONTENT))?;
-            let content = if file & HAS_CONTENT == 0 { None } else { Some(self.reader.array::<DIGEST>()?) };
+            let content = if file & HAS_CONTENT == 0 { None } else { Some(self.reader.array::<DIGEST_BYTES>()?) };
             directory.rules.push((name, content.map(Revision::from_bytes)));
         }
         Some(directory)
@@ -276,10 +276,10 @@ impl Decoder<'_> {
 
     fn name(&mut self, depth: usize) -> Option<NameInTree> {
         let tag = self.reader.byte()?;
-        if tag & !(KIND | IGNORED | HAS_NAMES) != 0 {
+        if tag & !(KIND_MASK | IGNORED_BIT | HAS_NAMES) != 0 {
             return None;
         }
-        let kind = KINDS[usize::from(tag & KIND)];
+        let kind = NAME_KINDS[usize::from(tag & KIND_MASK)];
         let length = self.reader.length()?;
         let bytes = self.reader.take(length).filter(|bytes| is_name(bytes))?;
         let text = (u32::try_from(self.listing.text.len()).ok()?, u16::try_from(length).ok()?);
@@ -289,7 +289,7 @@ impl Decoder<'_> {
             (true, FileKind::Directory) => Some(self.directory(depth + 1)?),
             (true, _) => return None,
         };
-        Some(NameInTree { text, kind, ignored: tag & IGNORED != 0, below })
+        Some(NameInTree { text, kind, ignored: tag & IGNORED_BIT != 0, below })
     }
 }
 
@@ -380,12 +380,12 @@ impl IndexContents {
             files,
             paths: path_bytes,
             entries: entry_bytes,
-            tables_checksum: Header::checksum(id, TABLES, &bytes),
+            tables_checksum: Header::checksum(id, TABLES_PART, &bytes),
             segments: 0,
             segments_checksum: 0,
             blocks: 0,
             listing: narrow(listing.len())?,
-            listing_checksum: Header::checksum(id, LISTING, &listing),
+            listing_checksum: Header::checksum(id, LISTING_PART, &listing),
         };
         Ok(EncodedTables { header, bytes, listing })
     }
@@ -421,7 +421,7 @@ mod tests {
 
     use super::*;
     use crate::stored_index::{
-        format::{HEADER, tag},
+        format::{HEADER_BYTES, tag},
         testing::*,
     };
     use crate::{
@@ -433,7 +433,7 @@ mod tests {
     fn forged(small: &Small, mutations: &[(usize, u8)], numbers: [Option<u32>; 4]) -> Vec<u8> {
         let mut header = small.header();
         let length = usize::try_from(header.tables()).unwrap();
-        let mut tables = small.bytes[HEADER..HEADER + length].to_vec();
+        let mut tables = small.bytes[HEADER_BYTES..HEADER_BYTES + length].to_vec();
         for (at, byte) in mutations {
             tables[at % length] = *byte;
         }
@@ -441,8 +441,8 @@ mod tests {
         header.paths = numbers[1].unwrap_or(header.paths);
         header.entries = numbers[2].unwrap_or(header.entries);
         header.blocks = numbers[3].unwrap_or(header.blocks);
-        header.tables_checksum = Header::checksum(header.id, TABLES, &tables);
-        let rest = &small.bytes[HEADER + length..small.bytes.len() - 16];
+        header.tables_checksum = Header::checksum(header.id, TABLES_PART, &tables);
+        let rest = &small.bytes[HEADER_BYTES + length..small.bytes.len() - 16];
         [&header.encode()[..], &tables, rest, &header.trailer()].concat()
     }
 
@@ -519,9 +519,9 @@ mod tests {
         let length = usize::try_from(header.tables()).unwrap();
         let mut tables = vec![0; 8];
         tables.extend(entries);
-        let rest = &small.bytes[HEADER + length..small.bytes.len() - 16];
+        let rest = &small.bytes[HEADER_BYTES + length..small.bytes.len() - 16];
         (header.directories, header.paths, header.entries) = (1, 0, u32::try_from(entries.len()).unwrap());
-        header.tables_checksum = Header::checksum(header.id, TABLES, &tables);
+        header.tables_checksum = Header::checksum(header.id, TABLES_PART, &tables);
         [&header.encode()[..], &tables, rest, &header.trailer()].concat()
     }
 
@@ -559,11 +559,11 @@ mod listing_tests {
     use super::*;
     use confined_fs::StatFacts;
 
-    const DEVICE: u64 = 7;
-    const WRITTEN: (i64, u32) = (2000, 0);
+    const TEST_DEVICE: u64 = 7;
+    const TEST_TIME: (i64, u32) = (2000, 0);
 
     fn facts(inode: u64, changed: i64) -> StatFacts {
-        StatFacts { device: DEVICE, inode, size: 4096, modified: (1000, 5), changed: (changed, 9) }
+        StatFacts { device: TEST_DEVICE, inode, size: 4096, modified: (1000, 5), changed: (changed, 9) }
     }
 
     /// A root with a file, a directory with a link in it, and an ignored directory.
@@ -591,15 +591,15 @@ mod listing_tests {
     #[test]
     fn listing_comes_back_without_facts_that_are_too_young() {
         let (listing, bytes) = (listing(), encode_listing(&listing()));
-        let read = |written| decode_listing(&bytes, DEVICE, written).unwrap();
-        let read_again = read(WRITTEN);
+        let read = |written| decode_listing(&bytes, TEST_DEVICE, written).unwrap();
+        let read_again = read(TEST_TIME);
         assert_eq!(encode_listing(&read_again), bytes);
         assert_eq!(read_again.directories[0].rules, listing.directories[0].rules);
         assert_eq!(read_again.directories[1].facts, listing.directories[1].facts);
         assert!(read_again.directories[1].incomplete);
         assert_eq!(read((1200, 0)).directories.iter().filter(|one| one.facts.is_some()).count(), 1);
         for end in 0..bytes.len() {
-            assert_eq!(decode_listing(&bytes[..end], DEVICE, WRITTEN), None, "{end}");
+            assert_eq!(decode_listing(&bytes[..end], TEST_DEVICE, TEST_TIME), None, "{end}");
         }
     }
 
@@ -611,7 +611,7 @@ mod listing_tests {
             // The length of a name of one byte is before it.
             let at = wrong.windows(2).position(|pair| pair == [1, name]).unwrap();
             wrong[at + 1] = other;
-            assert_eq!(decode_listing(&wrong, DEVICE, WRITTEN), None, "{}", other.escape_ascii());
+            assert_eq!(decode_listing(&wrong, TEST_DEVICE, TEST_TIME), None, "{}", other.escape_ascii());
         }
     }
 
@@ -622,7 +622,7 @@ mod listing_tests {
             bytes.extend([0, 1, 1 | HAS_NAMES, 1, b'd']);
         }
         bytes.extend([0, 0]);
-        assert_eq!(decode_listing(&bytes, DEVICE, WRITTEN), None);
+        assert_eq!(decode_listing(&bytes, TEST_DEVICE, TEST_TIME), None);
     }
 
     proptest! {
@@ -637,7 +637,7 @@ mod listing_tests {
                 bytes[at % length] = byte;
             }
             for bytes in [&bytes, &[&bytes[..], &more].concat(), &[&bytes[..16], &more].concat()] {
-                if let Some(listing) = decode_listing(bytes, DEVICE, WRITTEN) {
+                if let Some(listing) = decode_listing(bytes, TEST_DEVICE, TEST_TIME) {
                     let names = listing.directories.iter().flat_map(|directory| &directory.names);
                     for name in names {
                         prop_assert!(is_name(listing.name(*name)));

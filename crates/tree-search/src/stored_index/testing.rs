@@ -17,7 +17,7 @@ use crate::{
     pattern::PatternOptions,
     stored_index::{
         IndexContents, StoredFile, StoredIndex, StoredIndexes,
-        format::{HEADER, Header},
+        format::{HEADER_BYTES, Header},
     },
 };
 
@@ -134,6 +134,6 @@ impl Small {
 
     /// The header that was stored.
     pub(super) fn header(&self) -> Header {
-        Header::decode(self.bytes[..HEADER].try_into().unwrap()).unwrap()
+        Header::decode(self.bytes[..HEADER_BYTES].try_into().unwrap()).unwrap()
     }
 }

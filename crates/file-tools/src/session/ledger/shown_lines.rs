@@ -12,7 +12,7 @@ use confined_fs::Revision;
 use text_edit::changed_lines;
 
 /// A line in the state file is renewed when it is older than this.
-const RENEW: Duration = Duration::from_secs(60 * 60);
+const RENEWAL_AGE: Duration = Duration::from_secs(60 * 60);
 /// Ranges and revisions remembered of a file; beyond them more is taken to have been shown.
 pub(super) const MAX_REMEMBERED: usize = 256;
 /// Ranges that a line of the state file has.
@@ -21,7 +21,7 @@ const MAX_SAVED: usize = 16;
 /// All lines of a file.
 pub(super) const ALL_LINES: Range<usize> = 0..usize::MAX;
 /// In the state file: all lines that the caller knows of are of this revision.
-pub(super) const ALL: &str = "all";
+pub(super) const ALL_LINES_MARK: &str = "all";
 
 /// What a caller was last shown of each line of a file; lines that it was never shown are those of its first sight.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -123,10 +123,10 @@ impl Caller {
             let shown = self.lines.iter().filter(|(of, _)| *of == Some(revision)).take(MAX_SAVED);
             shown.fold("-".to_owned(), |text, (_, lines)| format!("{text}{}-{},", lines.start, lines.end))
         } else {
-            ALL.to_owned()
+            ALL_LINES_MARK.to_owned()
         };
         let is_saved = |(then, of, saved): &(SystemTime, Revision, String)| {
-            *of == revision && *saved == lines && now.duration_since(*then).is_ok_and(|age| age < RENEW)
+            *of == revision && *saved == lines && now.duration_since(*then).is_ok_and(|age| age < RENEWAL_AGE)
         };
         if self.saved.as_ref().is_some_and(is_saved) {
             return None;
@@ -237,9 +237,9 @@ mod tests {
         shown.add_lines(Some(two), 20..21);
         let saved = shown.unsaved(one, now).unwrap();
         assert_eq!((parse(&saved), parse("-")), (vec![3..5, 9..10], vec![]));
-        assert_eq!((shown.unsaved(one, now), shown.unsaved(one, now + RENEW).as_ref()), (None, Some(&saved)));
+        assert_eq!((shown.unsaved(one, now), shown.unsaved(one, now + RENEWAL_AGE).as_ref()), (None, Some(&saved)));
         shown.is_partial = false;
-        assert_eq!(shown.unsaved(one, now).as_deref(), Some(ALL));
+        assert_eq!(shown.unsaved(one, now).as_deref(), Some(ALL_LINES_MARK));
         assert_eq!(shown.unsaved(two, now).map(|saved| parse(&saved)), Some(vec![20..21]));
     }
 

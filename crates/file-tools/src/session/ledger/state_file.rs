@@ -9,20 +9,20 @@ use std::{
 use change_set::{StateDir, StateFile};
 use confined_fs::Revision;
 
-use super::shown_lines::ALL;
+use super::shown_lines::ALL_LINES_MARK;
 
 /// Bytes of a state file after which it is rewritten without what has expired or been superseded.
 pub(super) const COMPACT_AT: u64 = 512 << 10;
 /// Lines kept then: half of that, at 110 bytes a line, so that rewriting stays rare.
 const MAX_LINES: usize = (256 << 10) / 110;
 /// How the names of the state files begin.
-const PREFIX: &str = "seen-";
+const STATE_FILE_PREFIX: &str = "seen-";
 /// Bytes of a state file that are read at most.
 pub(super) const MAX_STATE_BYTES: u64 = 8 << 20;
 /// A read record is valid for a day, across processes.
-pub(super) const EXPIRES: Duration = Duration::from_secs(24 * 60 * 60);
+pub(super) const RECORD_LIFETIME: Duration = Duration::from_secs(24 * 60 * 60);
 /// How the name of the folder begins that a process has locked while it lives.
-pub(super) const LIVING: &str = "living-";
+pub(super) const LIVING_PREFIX: &str = "living-";
 
 pub(super) struct LedgerLine<'a> {
     pub(super) time: u64,
@@ -34,11 +34,11 @@ pub(super) struct LedgerLine<'a> {
 }
 
 /// The caller without a name, in a line.
-pub(super) const NOBODY: &str = "-";
+pub(super) const UNNAMED_MARK: &str = "-";
 
 /// A caller in a line: a hash, as it may be anything.
 pub(super) fn caller_name(by: Option<&Arc<str>>) -> String {
-    by.map_or_else(|| NOBODY.to_owned(), |by| Revision::of(by.as_bytes()).short())
+    by.map_or_else(|| UNNAMED_MARK.to_owned(), |by| Revision::of(by.as_bytes()).short())
 }
 
 /// Appends `line`, and keeps the file within its bound, alone: what another process appended while the file is
@@ -60,19 +60,19 @@ pub(super) fn sweep(state: &StateDir, now: SystemTime) {
         tracing::debug!(%error, "temporary files of an earlier process stay");
     }
     let files = state.files().unwrap_or_default();
-    let old = |file: &StateFile| now.duration_since(file.modified).is_ok_and(|age| age > EXPIRES);
-    for file in files.iter().filter(|file| file.name.starts_with(PREFIX) && old(file)) {
+    let old = |file: &StateFile| now.duration_since(file.modified).is_ok_and(|age| age > RECORD_LIFETIME);
+    for file in files.iter().filter(|file| file.name.starts_with(STATE_FILE_PREFIX) && old(file)) {
         if let Err(error) = state.discard(file) {
             tracing::debug!(%error, "what has expired could not be removed");
         }
     }
-    if let Err(error) = state.sweep_held(LIVING) {
+    if let Err(error) = state.sweep_held(LIVING_PREFIX) {
         tracing::debug!(%error, "the marks of killed processes stay");
     }
 }
 
 pub(super) fn file_name(root: &str) -> String {
-    format!("{PREFIX}{root}")
+    format!("{STATE_FILE_PREFIX}{root}")
 }
 
 pub(super) fn seconds(time: SystemTime) -> u64 {
@@ -91,7 +91,7 @@ pub(super) fn parse(line: &str) -> Option<LedgerLine<'_>> {
 
 pub(super) fn fresh(time: u64, now: SystemTime) -> bool {
     // A time ahead of the clock, which may have been set back, counts as fresh.
-    seconds(now).saturating_sub(time) < EXPIRES.as_secs()
+    seconds(now).saturating_sub(time) < RECORD_LIFETIME.as_secs()
 }
 
 /// The newest fresh lines of each path and caller, with all lines and with some, oldest first; at most [`MAX_LINES`] of
@@ -99,7 +99,7 @@ pub(super) fn fresh(time: u64, now: SystemTime) -> bool {
 pub(super) fn compacted(text: &str, now: SystemTime) -> String {
     let mut known = HashSet::new();
     let is_newest = |entry: &LedgerLine<'_>, known: &mut HashSet<_>| {
-        known.insert((entry.path.to_owned(), entry.caller.to_owned(), entry.lines == ALL))
+        known.insert((entry.path.to_owned(), entry.caller.to_owned(), entry.lines == ALL_LINES_MARK))
     };
     let is_kept =
         |line: &&str| parse(line).is_some_and(|entry| fresh(entry.time, now) && is_newest(&entry, &mut known));
