@@ -60,7 +60,6 @@ fn print(text: &str) -> ExitCode {
     }
 }
 
-/// Prints a remark to stderr, for whoever sends stdout to a file.
 fn remark(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{text}");
 }

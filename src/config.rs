@@ -53,35 +53,24 @@ pub use requests::{
 /// The configuration: the work, and its options.
 #[derive(Debug)]
 pub struct Config {
-    /// Serve, or one of the subcommands.
     pub action: Action,
-    /// The level of the log on stderr.
     pub log: LevelFilter,
     /// The directories to offer; at least one, none of them the whole file system.
     pub roots: Vec<RootSpec>,
-    /// Policy and ignore rules, both validated.
     pub workspace: confined_fs::WorkspaceOptions,
     /// Whether the kernel is to confine the process.
     pub confine: Confine,
     /// The folder for what outlives the process; `None` keeps that in memory.
     pub state: Option<PathBuf>,
-    /// How much of the former content of files is kept.
     pub history: HistoryLimits,
-    /// The index that searches keep between calls.
     pub index: IndexMode,
     /// Bytes of all stored indexes.
     pub index_size: u64,
-    /// The quota of one session.
     pub quota: QuotaLimits,
-    /// Where and how calls are recorded.
     pub audit: AuditOptions,
-    /// Where changes are reported.
     pub events: EventsOptions,
-    /// Which tools are offered.
     pub selection: Selection,
-    /// Limits and switches of the tools.
     pub settings: Settings,
-    /// Limits of the server.
     pub server: server::ServerOptions,
     /// Roles that take rights from some callers, in the order in which they are tried.
     pub roles: Vec<Role>,
@@ -90,7 +79,6 @@ pub struct Config {
     /// The role of every other client. If no client has another one, the directories, tools and limits above are those of
     /// this role.
     pub role: Option<Role>,
-    /// The language servers that changes are checked with.
     pub language_servers: Vec<LanguageServer>,
     /// Unusual but not wrong, for the log.
     pub warnings: Vec<String>,
@@ -127,17 +115,12 @@ impl Default for Config {
 /// A role: rights that some callers lack although the command line allows them.
 #[derive(Clone, Debug)]
 pub struct Role {
-    /// Its name.
     pub name: String,
     /// The label of the processes that it is for, with `*` for any text; `None` for any label.
     pub label: Option<String>,
-    /// The name of the clients that it is for, likewise.
     pub client: Option<String>,
-    /// The directories that it has.
     pub roots: Vec<RootSpec>,
-    /// The tools that it has.
     pub selection: Selection,
-    /// The quota of a session of it.
     pub quota: QuotaLimits,
 }
 
@@ -158,7 +141,6 @@ impl Role {
         found
     }
 
-    /// Who it is for, as text.
     pub fn who(&self) -> String {
         match (&self.label, &self.client) {
             (None, None) => "everybody else".to_owned(),
@@ -169,21 +151,17 @@ impl Role {
     }
 }
 
-/// Where changes are reported.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EventsOptions {
     /// The file, FIFO or socket; `None` when they are not reported.
     pub path: Option<PathBuf>,
-    /// It is a socket that somebody listens on.
     pub is_socket: bool,
 }
 
-/// How calls are recorded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AuditOptions {
     /// The file; `None` when calls are not recorded.
     pub file: Option<PathBuf>,
-    /// A text in each line that says which server wrote it.
     pub label: Option<String>,
     /// Whether a call that cannot be recorded is refused.
     pub required: bool,

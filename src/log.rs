@@ -44,7 +44,6 @@ impl io::Write for Lines {
     }
 }
 
-/// Sends the messages of `tracing` to stderr, for the life of the process.
 pub fn init(level: LevelFilter) {
     // rmcp's warnings repeat what clients are answered, such as the name of an unknown tool.
     let rmcp = if level == LevelFilter::WARN { LevelFilter::ERROR } else { level };
@@ -64,11 +63,9 @@ pub fn flush(limit: Duration) {
     LOG.flush(limit);
 }
 
-/// Where a [`LineQueue`] writes to.
 pub trait LineSink: Send + 'static {
     /// Writes a line; may wait for room, no longer than `limit`. False where there is none, and nothing was written.
     fn write(&mut self, line: &[u8], limit: Option<Duration>) -> bool;
-    /// The line that says how many lines are missing before the next one.
     fn dropped(&self, count: u64) -> Vec<u8>;
 }
 
@@ -78,7 +75,6 @@ pub struct LineQueue<S> {
     max_lines: usize,
     max_bytes: usize,
     state: Mutex<QueueState<S>>,
-    /// There is something to write.
     filled: Condvar,
     empty: Condvar,
 }
@@ -88,11 +84,9 @@ struct QueueState<S> {
     sink: Option<S>,
     lines: VecDeque<Vec<u8>>,
     bytes: usize,
-    /// Lines dropped since the last one that fitted.
     dropped: u64,
     /// Lines for which the sink had no room, and of which none says so yet.
     refused: u64,
-    /// Whether threads may be started.
     is_open: bool,
     /// Whether there is a thread that writes.
     is_running: bool,
@@ -262,7 +256,6 @@ mod tests {
 
     use super::*;
 
-    /// Has room for so many lines.
     struct Limited(mpsc::Sender<Vec<u8>>, usize);
 
     impl LineSink for Limited {

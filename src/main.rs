@@ -160,7 +160,6 @@ struct OpenedPaths {
     watch_limit: Option<u64>,
 }
 
-/// Opens what the configuration names.
 fn open(config: &Config) -> Result<OpenedPaths, StartError> {
     let problem = |why| StartError::Problems(vec![why]);
     let mut complaints = Vec::new();
@@ -200,7 +199,6 @@ fn confine(config: &Config, opened: &OpenedPaths) -> Result<ConfineReport, Start
         .map_err(|error| StartError::Problems(vec![error.to_string()]))
 }
 
-/// Assembles the services from what is open.
 fn services(config: &Config, opened: OpenedPaths, confinement: ConfineReport) -> Assembled {
     let OpenedPaths { state, base, complaints, watch_limit, language_servers, .. } = opened;
     let report = StartReport {
@@ -317,7 +315,6 @@ fn open_workspace(config: &Config, roots: &[RootSpec]) -> Result<Opened, OpenErr
     if is_useless { Err(OpenError { problems: opened.warnings }) } else { Ok(opened) }
 }
 
-/// The directories of a role, open.
 fn role_workspace(config: &Config, role: &Role) -> Result<Workspace, StartError> {
     open_workspace(config, &role.roots).map(|opened| opened.workspace).map_err(|error| {
         StartError::Problems(error.problems.into_iter().map(|why| format!("the role {:?}: {why}", role.name)).collect())

@@ -86,7 +86,6 @@ fn value(text: &str, kind: Option<&str>) -> Value {
     parse_exact(text).unwrap_or_else(|_| as_text())
 }
 
-/// Prints the complete `tools/list` answer, or a line for each tool.
 pub fn tools(server: Server, json: bool) -> ExitCode {
     let list = match server::list_once(server) {
         Ok(list) => list,
@@ -108,7 +107,6 @@ pub fn tools(server: Server, json: bool) -> ExitCode {
     print(&lines.join("\n"))
 }
 
-/// The first sentence of a tool's description.
 fn first_sentence(text: &str) -> &str {
     let end = text.find(". ").map(|dot| dot + 1).into_iter().chain(text.find('\n')).min();
     text[..end.unwrap_or(text.len())].trim()

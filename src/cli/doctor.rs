@@ -21,18 +21,12 @@ use file_tools::{AnswerBudget, ReadBeforeWrite};
 
 use super::{index, print};
 
-/// The results of start-up.
 #[derive(Debug)]
 pub struct StartReport {
-    /// How the kernel confines the process.
     pub confinement: ConfineReport,
-    /// Deviations from the configuration, one sentence each.
     pub complaints: Vec<String>,
-    /// Whether the state folder can be used.
     pub state: bool,
-    /// [`change_set::StateDir::unapplied_layers`], for this report alone.
     pub unapplied_layers: Vec<PathBuf>,
-    /// The rule files for agents, with their rules as written.
     pub agent_files: Vec<AgentFile>,
     /// How many directories the user may watch in total, if the system limits it.
     pub watch_limit: Option<u64>,
@@ -65,11 +59,9 @@ pub fn doctor(config: &Config, services: &Services, start: &StartReport) -> Exit
     if complaints.is_empty() { printed } else { ExitCode::FAILURE }
 }
 
-/// The report so far.
 #[derive(Default)]
 struct Report {
     text: String,
-    /// One or two words before the next line.
     heading: &'static str,
     complaints: Vec<String>,
 }
@@ -276,7 +268,6 @@ fn indexes(out: &mut Report, config: &Config, services: &Services, start: &Start
     }
 }
 
-/// Lists the language servers with their walls, and starts each once.
 fn language_servers(out: &mut Report, config: &Config, services: &Services) {
     let started = services.language_servers.as_ref();
     // They come in the order of the configuration.

@@ -11,7 +11,6 @@ use file_tools::{ErasedTool, Toolbox};
 
 use super::{print, remark};
 
-/// The name of the skill, and so of its folder.
 const SKILL_NAME: &str = "rootbound-files";
 /// The paths that `deerflow` shows to its model, as `docs/clients.md` offers them.
 const DEERFLOW_ROOTS: &str = "`/mnt/user-data/workspace` (relative paths begin here), `/mnt/user-data/uploads`, \
@@ -19,7 +18,6 @@ const DEERFLOW_ROOTS: &str = "`/mnt/user-data/workspace` (relative paths begin h
 /// Roots that are listed; a longer list is of no use to a model.
 const MAX_ROOTS: usize = 10;
 
-/// Prints the texts to stdout, and where each belongs to stderr.
 pub fn guide(config: &Config, request: &GuideRequest) -> ExitCode {
     let words = GuideTexts::new(config, request);
     let client = request.client();
@@ -51,7 +49,6 @@ pub fn guide(config: &Config, request: &GuideRequest) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Sentences about these options.
 struct GuideTexts<'c> {
     config: &'c Config,
     client: &'static GuideClient,
@@ -73,7 +70,6 @@ impl<'c> GuideTexts<'c> {
         self.tools.iter().any(|tool| tool.spec.name == name).then(|| format!("`{}{name}`", self.prefix))
     }
 
-    /// The paragraph for a file that the client gives to its model.
     fn paragraph(&self, client: &GuideClient) -> String {
         let uses: Vec<_> = self
             .tools
@@ -151,7 +147,6 @@ impl<'c> GuideTexts<'c> {
         text
     }
 
-    /// Calls that must come before a change.
     fn see_first(&self) -> Option<String> {
         self.tool("edit").or_else(|| self.tool("write"))?;
         let how = match (self.tool("read"), self.tool("grep")) {
@@ -189,7 +184,6 @@ impl<'c> GuideTexts<'c> {
     }
 }
 
-/// Help that every answer and error offers.
 const CUT_ADVICE: &str =
     "An answer that was cut ends with the call that continues it, and an error with the next step.";
 

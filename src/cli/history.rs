@@ -30,7 +30,6 @@ const SESSION_DIGITS: usize = 8;
 const THREAD_DIGITS: usize = 8;
 const NOTHING_KEPT: &str = "no history is kept: --history or --state-dir is off, or the state folder cannot be used";
 
-/// Does what `command` says, and prints what was found or done.
 pub fn history(services: &Services, command: &HistoryCommand) -> ExitCode {
     report(match command {
         HistoryCommand::List(request) => listing(services, request),
@@ -62,7 +61,6 @@ fn listing(services: &Services, request: &ListRequest) -> Result<String, ToolErr
     Ok(if records.is_empty() { "no recorded changes".to_owned() } else { table(&records, now()) })
 }
 
-/// The checkpoint `name`, and what was recorded since.
 fn since_checkpoint(services: &Services, name: &str) -> Result<(JournalRecord, Vec<JournalRecord>), ToolError> {
     let roots: Vec<&str> = services.workspace.roots().iter().map(|root| root.key()).collect();
     services.session.history.since_checkpoint(name, &roots, CheckpointAsker::Person).ok().flatten().ok_or_else(|| {
@@ -137,7 +135,6 @@ fn time(seconds: u64) -> String {
     text.replace('T', " ").chars().take(16).collect()
 }
 
-/// Restores a file or a deleted directory, or an earlier state.
 fn restore(services: &Services, request: &RestoreRequest) -> Result<String, ToolError> {
     let cx = services.context(TIME_LIMIT);
     let Some(point) = point(services, request.to.as_deref(), request.session.as_deref())? else {
@@ -148,7 +145,6 @@ fn restore(services: &Services, request: &RestoreRequest) -> Result<String, Tool
     restore_to(&cx, point, &paths, request.include_others, request.dry_run)
 }
 
-/// The difference between an earlier state and now, as a unified diff.
 fn diff(services: &Services, request: &DiffRequest) -> Result<String, ToolError> {
     let (mut name, mut paths) = (request.name.as_deref(), request.paths.clone());
     if request.session.is_some() {
@@ -173,7 +169,6 @@ fn point<'r>(
     Ok(session.map(HistoryPoint::RecordedSession).or_else(|| checkpoint.map(named)))
 }
 
-/// Names the state of the roots as it is now.
 fn checkpoint(services: &Services, name: &str) -> Result<String, ToolError> {
     let parsed = name.parse::<CheckpointName>();
     let name =

@@ -146,7 +146,6 @@ fn not_stored(saved: Option<&io::Result<Saved>>, status: &StoredStatus) -> Optio
     }
 }
 
-/// Prints what is stored of each root, and whether it is used.
 pub fn index_status(config: &Config, services: &Services, json: bool) -> ExitCode {
     let off = off(config, services);
     let statuses = statuses(services);
@@ -157,7 +156,6 @@ pub fn index_status(config: &Config, services: &Services, json: bool) -> ExitCod
     print(&off.map_or_else(|| lines(&statuses), nothing))
 }
 
-/// The JSON members that the answers of all commands have.
 fn totals(off: Option<&str>, stored: &StoredIndexes, config: &Config, roots: &[Value]) -> Value {
     json!({ "off": off, "bytes": stored.bytes(), "most_bytes": config.index_size, "roots": roots })
 }
@@ -180,7 +178,6 @@ pub(super) fn text(status: &StoredStatus) -> String {
     }
 }
 
-/// Why nothing is stored at all, if so.
 pub(super) fn off(config: &Config, services: &Services) -> Option<String> {
     if services.path_index.stored_indexes().is_kept() {
         return None;

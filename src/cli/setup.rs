@@ -77,7 +77,6 @@ fn run(name: &str, request: &SetupRequest, folders: &Folders<'_>) -> Result<Stri
     guidance::configuration(&target, &entries, request)
 }
 
-/// The client and its file.
 fn target<'f>(name: &str, request: &SetupRequest, folders: &'f Folders<'f>) -> Result<SetupTarget<'f>> {
     let is_it = |client: &&Client| client.id == name || client.id.replace('-', "").starts_with(name);
     let Some(client) = CLIENT_ROWS.iter().find(is_it) else {
@@ -94,7 +93,6 @@ fn target<'f>(name: &str, request: &SetupRequest, folders: &'f Folders<'f>) -> R
     target_in(client, scope, request, folders)
 }
 
-/// The file of a client for one scope.
 fn target_in<'f>(
     client: &'static Client,
     scope: EntryScope,
@@ -123,7 +121,6 @@ fn target_in<'f>(
     Ok(SetupTarget { client, scope, folders, path, list: ServerList::of(client.format, above) })
 }
 
-/// For whom an entry is if nobody says so.
 fn usual_scope(client: &Client, request: &SetupRequest, folders: &Folders<'_>) -> Result<EntryScope> {
     let project = &folders.environment.directory;
     match (&client.own_tools, client.files[0].0) {
@@ -174,7 +171,6 @@ fn write(target: &SetupTarget<'_>, entries: &[ServerEntry], request: &SetupReque
     })
 }
 
-/// The words that name the same entry to `--remove`.
 fn undo(target: &SetupTarget<'_>, request: &SetupRequest) -> String {
     let mut words = vec![target.client.id.to_owned()];
     if target.scope != target.client.files[0].0 {

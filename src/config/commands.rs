@@ -25,7 +25,6 @@ use super::{
     validate::TOOL_GROUPS,
 };
 
-/// The name of a command, its help, and what adds its arguments.
 type CommandRow = (&'static str, &'static str, fn(Command) -> Command);
 
 /// The commands; their arguments are added later, so that a server does not spend its start on them.
@@ -115,12 +114,10 @@ pub(super) const COMMAND_ROWS: &[CommandRow] = &[
     }),
 ];
 
-/// Adds the arguments of a request.
 fn own<A: Args>(command: Command) -> Command {
     with_its_about(command, A::augment_args)
 }
 
-/// Adds commands below a command, each with all options.
 fn own_commands<S: Subcommand>(command: Command) -> Command {
     with_its_about(command, S::augment_subcommands).mut_subcommands(with_flags)
 }
@@ -163,7 +160,6 @@ pub(super) fn directories() -> Arg {
         .help("Directories to offer, taken literally; the same as --root without a name")
 }
 
-/// A command with all options, which only its `--help` shows.
 pub(super) fn with_flags(command: Command) -> Command {
     command.args(flags(&[]))
 }
@@ -204,7 +200,6 @@ fn flag(option: &'static OptionRow) -> Arg {
     }
 }
 
-/// The kind of word that a shell completes where there are no choices.
 fn value_hint(option: &OptionRow) -> ValueHint {
     match option.kind {
         ValueKind::Text("FILE") => ValueHint::FilePath,
@@ -214,16 +209,13 @@ fn value_hint(option: &OptionRow) -> ValueHint {
     }
 }
 
-/// The request of a command line.
 #[derive(Debug)]
 pub enum Invocation {
     /// To print a document about the program, with exit code 0 whatever is configured.
     Print(Document),
-    /// To set up a client.
     SetUp(SetupRequest),
     /// To become a command of the host.
     Execute(ExecRequest),
-    /// To start with a valid configuration.
     Start(Box<Config>),
 }
 

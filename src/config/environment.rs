@@ -20,18 +20,15 @@ const LAUNCHER_VARIABLE: &str = "ROOTBOUND_LAUNCHER";
 pub struct Environment {
     /// The current directory; empty if it cannot be determined.
     pub directory: PathBuf,
-    /// The person's home directory.
     pub home: Option<PathBuf>,
     /// Where state is kept unless the options say otherwise.
     pub state: Option<PathBuf>,
-    /// The paths by which a client may start the program that runs.
     pub program: Vec<PathBuf>,
     /// All variables, those that are not UTF-8 as well.
     pub variables: Vec<(OsString, OsString)>,
 }
 
 impl Environment {
-    /// That of this process.
     pub fn of_process() -> Self {
         let folders = etcetera::choose_base_strategy().ok();
         let state = folders.as_ref().map(|folders| match folders.state_dir() {
@@ -53,12 +50,10 @@ impl Environment {
         }
     }
 
-    /// A variable of the environment.
     pub fn variable(&self, name: &str) -> Option<&OsStr> {
         self.variables.iter().find(|(one, _)| one == name).map(|(_, value)| value.as_os_str())
     }
 
-    /// The usual state folder, without links on the way to it.
     pub fn state_folder(&self) -> Option<PathBuf> {
         self.state.as_deref().map(lasting)
     }
@@ -169,7 +164,6 @@ fn spellings(typed: &OsStr) -> Vec<OsString> {
     names
 }
 
-/// The path without links, as far as it exists.
 #[expect(clippy::disallowed_methods, reason = "only compared with other paths; Workspace::open opens what was given")]
 pub(super) fn real(path: &Path) -> PathBuf {
     let existing = path.ancestors().find_map(|part| Some((part, part.canonicalize().ok()?)));
@@ -209,14 +203,12 @@ pub(super) fn broken_link(path: &Path) -> Option<String> {
         .then(|| format!("{} is a link that leads nowhere", last.display()))
 }
 
-/// The path as it was given, and without links.
 pub(super) fn names_of(path: &Path) -> Vec<PathBuf> {
     let mut names = vec![path.to_owned(), real(path)];
     names.dedup();
     names
 }
 
-/// Whether the directory has an entry of that name.
 pub(super) fn holds(directory: &Path, name: &Path) -> bool {
     directory.join(name).symlink_metadata().is_ok()
 }

@@ -65,7 +65,6 @@ const INHERITED_VARIABLES: &str = "ComSpec NO_COLOR PATH Path PATHEXT SystemRoot
 /// A command to run, and what a person should know before.
 #[derive(Debug, PartialEq, Eq)]
 pub struct ExecRequest {
-    /// The command and its walls.
     pub command: ConfinedCommand,
     /// Unusual but not wrong, for stderr.
     pub warnings: Vec<String>,
@@ -114,7 +113,6 @@ impl ExecArguments {
     }
 }
 
-/// The first root, and the roots by their rights.
 fn directories(
     given: &[OsString],
     environment: &Environment,
@@ -232,7 +230,6 @@ fn variables(given: &[OsString], environment: &Environment, problems: &mut Vec<S
     variables
 }
 
-/// The parts before and after the first `=`.
 fn split(text: &OsStr) -> (&OsStr, Option<&OsStr>) {
     let bytes = text.as_encoded_bytes();
     let Some(at) = bytes.iter().position(|byte| *byte == b'=') else { return (text, None) };

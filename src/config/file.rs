@@ -18,7 +18,6 @@ use super::{
 /// No real one is larger; a wrong path may name a disk image.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// Reads the file at `path`, which messages call `name`.
 pub(super) fn read(path: &Path, name: &str, raw: &mut RawArgs, problems: &mut Vec<String>) {
     match text(path) {
         Ok(text) => parse(&text, name, raw, problems),
@@ -26,7 +25,6 @@ pub(super) fn read(path: &Path, name: &str, raw: &mut RawArgs, problems: &mut Ve
     }
 }
 
-/// Reads the content of a file called `name`.
 fn parse(text: &str, name: &str, raw: &mut RawArgs, problems: &mut Vec<String>) {
     // What is valid is read all the same, so that one start reports every problem of the file.
     let (table, errors) = DeTable::parse_recoverable(text);
@@ -87,13 +85,11 @@ fn escaped_drive(line: &str) -> Option<char> {
 struct Reader<'f> {
     text: &'f str,
     name: &'f str,
-    /// The lines that are not valid.
     invalid: Vec<usize>,
     problems: &'f mut Vec<String>,
 }
 
 impl Reader<'_> {
-    /// The values of one option.
     fn values(&mut self, option: &'static OptionRow, value: &Spanned<DeValue<'_>>, line: usize, raw: &mut RawArgs) {
         if self.invalid.contains(&line) {
             return;

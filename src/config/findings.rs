@@ -9,7 +9,6 @@ use super::{Environment, RawArgs, RawValue, Source};
 /// The values that are read, what their paths are relative to, and what was found in them.
 pub(super) struct Findings<'r> {
     pub(super) raw: &'r RawArgs,
-    /// The folder that paths in the configuration file are relative to.
     pub(super) file_base: &'r Path,
     pub(super) environment: &'r Environment,
     /// Reasons not to start, one sentence each.
@@ -19,7 +18,6 @@ pub(super) struct Findings<'r> {
 }
 
 impl Findings<'_> {
-    /// Reports what is wrong with a value that was given.
     pub(super) fn wrong(&mut self, given: &RawValue, why: &str) {
         self.problems.push(format!("{} {why}", given.origin()));
     }

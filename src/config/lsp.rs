@@ -26,7 +26,6 @@ use super::{
 
 /// Seconds that a change may wait for a server.
 const MAX_TIMEOUT: f64 = 60.0;
-/// Tables in one file.
 const MAX_TABLES: usize = 50;
 
 /// Checks the tables of the file. A program that is missing is a warning: it may be installed later.
@@ -67,7 +66,6 @@ pub(super) fn servers(found: &mut Findings<'_>, roots: &[RootSpec], confine: Con
     servers
 }
 
-/// A table that is checked, and where its problems go.
 struct TableCheck<'t, 'r> {
     table: &'t LspTable,
     roots: &'t [RootSpec],
@@ -75,7 +73,6 @@ struct TableCheck<'t, 'r> {
 }
 
 impl TableCheck<'_, '_> {
-    /// Reports a problem at the line of a key.
     fn problem(&mut self, key: &str, why: &str) {
         self.found.problems.push(format!("{}: {why}", self.table.place_of(key)));
     }
@@ -238,7 +235,6 @@ impl TableCheck<'_, '_> {
     }
 }
 
-/// The type that a key takes, and its name in a message.
 type KeyType = (fn(&Value) -> bool, &'static str);
 
 const TEXT_TYPE: KeyType = (Value::is_string, "text");

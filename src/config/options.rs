@@ -30,7 +30,6 @@ pub(super) const VARIABLE_PREFIX: &str = "ROOTBOUND_";
 pub(super) struct OptionRow {
     /// The flag without its dashes; key and variable are derived from it.
     pub(super) flag: &'static str,
-    /// Without the default of a number, which is read from the field.
     pub(super) help: &'static str,
     pub(super) kind: ValueKind,
 }
@@ -40,27 +39,22 @@ pub(super) struct OptionRow {
 pub(super) enum ValueKind {
     /// True or false; the bare flag means true.
     Switch(fn(&mut Config) -> &mut bool),
-    /// One of some names, in upper or lower case.
     Choice(&'static str, &'static dyn NamedValues),
     Count(RangeInclusive<u64>, fn(&mut Config) -> NumberField<'_>),
     /// Bytes, or a number with a unit.
     Size(RangeInclusive<u64>, fn(&mut Config) -> NumberField<'_>),
     /// Seconds above 0, up to this many.
     Seconds(f64, fn(&mut Config) -> &mut Duration),
-    /// One text, which `validate` reads by the option's name.
     Text(&'static str),
-    /// Any number of texts, which `validate` reads by the option's name.
     List(&'static str),
 }
 
-/// The names of the values that a field may have.
 pub(super) trait NamedValues: Debug + Sync {
     fn names(&self) -> Vec<&'static str>;
     /// Sets the field to the value of that name; false if there is none.
     fn choose(&self, name: &str, config: &mut Config) -> bool;
 }
 
-/// Names with their values, and the field.
 #[derive(Debug)]
 pub(super) struct Choices<T: 'static>(pub(super) &'static [(&'static str, T)], pub(super) fn(&mut Config) -> &mut T);
 
@@ -75,7 +69,6 @@ impl<T: Clone + Debug + Sync> NamedValues for Choices<T> {
     }
 }
 
-/// The field that a number is for.
 #[derive(Debug)]
 pub(super) enum NumberField<'c> {
     U64(&'c mut u64),
@@ -102,7 +95,6 @@ impl NumberField<'_> {
     }
 }
 
-/// A row of the table, whose help is still to come.
 pub(super) const fn row(flag: &'static str, kind: ValueKind) -> OptionRow {
     OptionRow { flag, help: "", kind }
 }
@@ -117,12 +109,10 @@ impl OptionRow {
         self.flag.replace('-', "_")
     }
 
-    /// The environment variable: `ROOTBOUND_MAX_OUTPUT`.
     pub(super) fn variable(&self) -> String {
         format!("{VARIABLE_PREFIX}{}", self.key().to_uppercase())
     }
 
-    /// The name of its value in the help.
     pub(super) fn value_name(&self) -> &'static str {
         match self.kind {
             Switch(_) => "BOOL",
@@ -133,7 +123,6 @@ impl OptionRow {
         }
     }
 
-    /// Whether it takes any number of values.
     pub(super) fn is_list(&self) -> bool {
         matches!(self.kind, List(_))
     }
@@ -144,7 +133,6 @@ impl OptionRow {
         end.filter(|end| *end > 20 && !self.help.starts_with('`')).map_or(self.help, |end| &self.help[..end])
     }
 
-    /// The help with the default of a number.
     pub(super) fn full_help(&self) -> Cow<'static, str> {
         let default = match &self.kind {
             Size(..) => self.default_number().map(|bytes| exact_size(bytes).replace(' ', "")),
@@ -163,7 +151,6 @@ impl OptionRow {
         }
     }
 
-    /// The row of a table in the documentation.
     #[cfg(test)]
     pub(super) fn markdown_row(&self) -> String {
         let value = if matches!(self.kind, Switch(_)) { String::new() } else { format!(" {}", self.value_name()) };
@@ -184,7 +171,6 @@ pub(super) const OPTION_SECTIONS: &[(&str, &[OptionRow])] = &[
     ("Process", PROCESS_ROWS),
 ];
 
-/// The row of an option that exists.
 pub(super) fn option(flag: &str) -> &'static OptionRow {
     options().find(|option| option.flag == flag).expect("a row of the table")
 }

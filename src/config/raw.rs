@@ -8,7 +8,6 @@ use text_file::exact_size;
 
 use super::{Config, OptionRow, UNBOUNDED, ValueKind, options::options};
 
-/// One value as it was given, and where.
 #[derive(Clone, Debug)]
 pub(super) struct RawValue {
     pub(super) option: &'static OptionRow,
@@ -29,15 +28,9 @@ impl RawValue {
     }
 }
 
-/// Where a value comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Source {
-    /// A line of the configuration file.
-    File {
-        /// The file as it was named.
-        name: String,
-        line: usize,
-    },
+    File { name: String, line: usize },
     Environment,
     CommandLine,
 }
@@ -45,24 +38,20 @@ pub(super) enum Source {
 /// A `[[root]]` or `[[role]]` table as it was written. Of its keys a root has `path`, `name` and `optional`.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct RawTable {
-    /// Where it is, as problems begin: `rootbound.toml:3`.
+    /// Prefix of its messages: file and line, as `rootbound.toml:3`.
     #[serde(skip)]
     pub(super) place: String,
     pub(super) path: Option<String>,
     pub(super) name: Option<String>,
     pub(super) label: Option<String>,
     pub(super) client: Option<String>,
-    /// Whether the root may be missing.
     #[serde(default)]
     pub(super) optional: bool,
-    /// The names of the role's roots.
     pub(super) roots: Option<Names>,
-    /// The options of [`PER_ROOT`](super::options::PER_ROOT) or [`PER_ROLE`](super::options::PER_ROLE).
     #[serde(skip)]
     pub(super) own: RawArgs,
 }
 
-/// One name or several.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged, expecting = "roots must be a list of texts")]
 pub(super) enum Names {
@@ -79,12 +68,10 @@ impl Names {
     }
 }
 
-/// A `[lsp.NAME]` table. The values have the types that their keys take.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LspTable {
-    /// The name after the dot.
     pub(super) name: String,
-    /// Where it is, as problems begin: `rootbound.toml:3`.
+    /// Prefix of its messages: file and line, as `rootbound.toml:3`.
     pub(super) place: String,
     pub(super) values: BTreeMap<String, (Value, String)>,
 }
@@ -118,11 +105,9 @@ impl LspTable {
     }
 }
 
-/// The values of all options from all sources.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RawArgs {
     pub(super) values: Vec<RawValue>,
-    /// The `[[role]]` tables of the file.
     pub(super) roles: Vec<RawTable>,
     pub(super) language_servers: Vec<LspTable>,
 }
@@ -132,7 +117,6 @@ impl RawArgs {
         self.values.push(RawValue { option, text, source, table: None });
     }
 
-    /// Adds a directory that a table of the file names.
     pub(super) fn push_root(&mut self, option: &'static OptionRow, path: String, source: Source, table: RawTable) {
         self.values.push(RawValue { option, text: path, source, table: Some(table) });
     }
@@ -143,7 +127,6 @@ impl RawArgs {
         self.of(flag).max_by_key(|value| rank(&value.source))
     }
 
-    /// The values of the highest source alone.
     pub(super) fn of_highest_source(&self, flag: &str) -> Vec<&RawValue> {
         let top = self.of(flag).map(|value| rank(&value.source)).max();
         self.of(flag).filter(|value| Some(rank(&value.source)) == top).collect()
@@ -157,7 +140,6 @@ impl RawArgs {
         all
     }
 
-    /// The texts of [`Self::of_all_sources`].
     pub(super) fn texts(&self, flag: &str) -> Vec<String> {
         self.of_all_sources(flag).into_iter().map(|value| value.text.clone()).collect()
     }

@@ -18,13 +18,11 @@ use super::{Action, Environment, Invocation, RawArgs, commands, file, suggestion
 // As clap exits for a command line that it does not understand, so that both have one code.
 pub const BAD_CONFIGURATION: u8 = 2;
 
-/// Why the program does not start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// clap's answer: help, version, or a misspelled command line.
     #[error(transparent)]
     Usage(clap::Error),
-    /// One sentence for each problem, with its next step.
     #[error("{}", .0.join("; "))]
     Problems(Vec<String>),
 }
@@ -110,7 +108,6 @@ fn is_unknown_after(error: &clap::Error, words: &[OsString]) -> bool {
     error.kind() == ErrorKind::UnknownArgument && !words.iter().any(is_it)
 }
 
-/// Reads the file that `--config` names and returns its path.
 fn read_file(raw: &mut RawArgs, environment: &Environment, problems: &mut Vec<String>) -> Option<PathBuf> {
     let given = raw.effective("config")?.clone();
     if given.text.is_empty() {

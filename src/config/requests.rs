@@ -15,20 +15,13 @@ use clap_complete::Shell;
 
 use file_tools::Toolbox;
 
-/// The work to do with a valid configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// Serve a client on stdin and stdout.
     Serve,
-    /// Run one tool and print its text.
     Call(CallRequest),
-    /// About the recorded changes.
     History(HistoryCommand),
-    /// About what searches have stored.
     Index(IndexRequest),
-    /// Print what protects a run with these options.
     Doctor,
-    /// Print what a client would be offered.
     Tools {
         /// The complete `tools/list` answer instead of a summary.
         json: bool,
@@ -49,12 +42,9 @@ impl Action {
     }
 }
 
-/// A text about the program, without a configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Document {
-    /// The completion script for a shell.
     Completions(Shell),
-    /// The manual page, for `man`.
     Man,
 }
 
@@ -186,7 +176,6 @@ pub enum IndexTask {
 pub(crate) const SETUP_CLIENTS: &str = "claude-desktop claude-code vscode vscode-insiders cursor zed codex gemini-cli deerflow \
      inspector opencode kilo copilot-cli qwen-code cline roo windsurf kiro jetbrains goose lm-studio amp other";
 
-/// Their names, and shorter ones for some of them, which `setup` completes.
 fn setup_clients() -> PossibleValuesParser {
     let is_short_for = |short: &&str, name: &str| name.replace('-', "").starts_with(short);
     let shorter =
@@ -256,16 +245,12 @@ impl TypedValueParser for KnownValues {
     }
 }
 
-/// A client, as far as the text for its model depends on it.
 #[derive(Debug, PartialEq, Eq)]
 pub struct GuideClient {
-    /// The name on the command line.
     pub name: &'static str,
-    /// Other names for it.
     pub(super) aliases: &'static [&'static str],
     /// The text that it puts before the names of tools, with the server's name that `docs/clients.md` uses.
     pub prefix: &'static str,
-    /// Where a person puts the paragraph.
     pub file: &'static str,
     /// Whether it gets a skill file as well, as its model does not see the server's instructions.
     pub has_skill: bool,
@@ -335,7 +320,6 @@ pub(super) const GUIDE_CLIENTS: &[GuideClient] = &[
 
 const AGENTS_FILE: &str = "AGENTS.md in the project";
 
-/// A client that is not named.
 pub(super) const OTHER_CLIENT: GuideClient =
     GuideClient { name: "other", aliases: &[], prefix: "", file: "AGENTS.md or CLAUDE.md", has_skill: false };
 
@@ -363,7 +347,6 @@ pub struct GuideRequest {
 }
 
 impl GuideRequest {
-    /// The client that is named, or one that is not known.
     pub fn client(&self) -> &'static GuideClient {
         let client = self.client.as_deref();
         client.and_then(|name| GUIDE_CLIENTS.iter().find(|client| client.is_called(name))).unwrap_or(&OTHER_CLIENT)

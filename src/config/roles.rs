@@ -11,7 +11,6 @@ use super::{
     Config, PER_ROLE, RawArgs, RawTable, RawValue, Role, environment::real, findings::nearest_or_all, options::option,
 };
 
-/// Reads the tables of `raw` against what the command line allows.
 pub(super) fn roles(raw: &RawArgs, config: &Config, roots: &[RootSpec], problems: &mut Vec<String>) -> Vec<Role> {
     let names = root_names(roots);
     let mut found: Vec<Role> = Vec::new();
@@ -139,7 +138,6 @@ fn limits(table: &RawTable, all: QuotaLimits, own: QuotaLimits, problems: &mut V
     }
 }
 
-/// The numbers of the roots that a role names.
 fn chosen(wanted: &[String], place: &str, role: &str, names: &[String], problems: &mut Vec<String>) -> Vec<usize> {
     if wanted.is_empty() {
         problems.push(format!("{place}: the role {role:?} has no root: name one of {}", names.join(", ")));

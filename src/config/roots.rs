@@ -18,7 +18,6 @@ use super::{
     options::option,
 };
 
-/// The directories as they were given, the plain arguments first.
 pub(super) struct RootArgs<'a> {
     pub(super) directories: &'a [OsString],
     pub(super) roots: Vec<&'a RawValue>,
@@ -123,7 +122,6 @@ pub(super) fn current_directory(environment: &Environment, how: &str) -> Result<
     ))
 }
 
-/// Why a directory is offered only by name.
 fn too_wide(directory: &Path, environment: &Environment) -> Option<&'static str> {
     let real = real(directory);
     // Where nobody chose it: Claude Desktop starts its servers in `/`, and clients have done so in the home directory.
@@ -177,7 +175,6 @@ struct RootText<'a> {
     optional: bool,
 }
 
-/// Reads a table, or a text.
 fn parts(given: &RawValue) -> Result<RootText<'_>, String> {
     let Some(table) = &given.table else { return split(&given.text) };
     let name = table.name.as_deref().map(checked).transpose()?;
@@ -272,7 +269,6 @@ pub(super) fn policy_rules(raw: &RawArgs, problems: &mut Vec<String>) -> PolicyR
     PolicyRules { deny, allow_secret, protect, allow_protected, hide, secrets, untrusted: false }
 }
 
-/// The options that take patterns.
 const PATTERN_OPTIONS: [&str; 5] = ["deny", "allow-secret", "protect", "allow-protected", "hide"];
 
 /// Reports each pattern in `raw` that names a path of the host, which would never match: a pattern with a leading

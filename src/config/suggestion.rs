@@ -18,13 +18,11 @@ use super::{commands::COMMAND_ROWS, environment, validate::TOOL_GROUPS};
 /// After the required ones, the arguments that a word without a name may be the value of.
 const USUAL_ARGUMENTS: [&str; 3] = ["path", "old_string", "new_string"];
 
-/// All tools that there are.
 fn every_tool() -> Toolbox {
     let groups = TOOL_GROUPS.iter().map(|(_, group)| *group).collect();
     Toolbox::new(&Selection { groups, ..Selection::default() })
 }
 
-/// The tool that `word` names, and the `--allow` that it needs.
 fn tool(word: &str) -> Option<(&'static str, String)> {
     let name = Toolbox::known().into_iter().find(|name| name.eq_ignore_ascii_case(word))?;
     let group = every_tool().get(name)?.spec.group;
@@ -47,7 +45,6 @@ fn is_there(directory: &Path, word: &OsStr) -> bool {
     environment::is_directory(&directory.join(word)).is_some()
 }
 
-/// The answer to `rootbound help grep`.
 pub(super) fn for_help(words: &[OsString]) -> Option<String> {
     let (name, line) = call(words)?;
     Some(format!(
@@ -102,13 +99,11 @@ fn members(word: &str) -> Vec<String> {
     object.into_iter().map(member).collect()
 }
 
-/// The name in `name=value`, if the tool has that argument.
 fn named_word<'w>(word: &'w str, schema: &Map<String, Value>) -> Option<&'w str> {
     let (name, _) = word.split_once('=')?;
     schema.get("properties")?.get(name).map(|_| name)
 }
 
-/// The names for words without one, in order.
 fn names(schema: &Map<String, Value>) -> impl Iterator<Item = &str> {
     let has = |name: &&str| schema.get("properties").is_some_and(|known| known.get(*name).is_some());
     let usual = USUAL_ARGUMENTS.into_iter().filter(has).filter(|name| !required(schema).any(|other| other == *name));
@@ -162,7 +157,6 @@ const OF_OTHER_PROGRAMS: &[(&[&str], &str)] = &[
     (&["version"], "`rootbound --version` prints it"),
 ];
 
-/// The problem with an option of other programs.
 pub(super) fn unknown_option(error: &clap::Error) -> Option<String> {
     let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else { return None };
     let is_known = error.kind() == ErrorKind::UnknownArgument && matches!(option.as_str(), "-v" | "--verbose");

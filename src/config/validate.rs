@@ -122,7 +122,6 @@ impl Findings<'_> {
         }
     }
 
-    /// Reads `--tools` and `--allow`.
     fn selection(&mut self, selection: &mut Selection) {
         for given in self.raw.of_all_sources("allow") {
             for name in given.text.split(',').map(str::trim).filter(|name| !name.is_empty()) {
@@ -149,7 +148,6 @@ impl Findings<'_> {
         }
     }
 
-    /// The file of `--audit`.
     fn audit(&mut self, required: bool) -> Option<PathBuf> {
         let given = self.raw.effective("audit");
         if given.is_none() && required {
@@ -163,7 +161,6 @@ impl Findings<'_> {
         Some(self.path(given, &given.text))
     }
 
-    /// The text of `--audit-label`.
     fn audit_label(&mut self) -> Option<String> {
         let given = self.raw.effective("audit-label")?;
         let label = given.text.trim();
@@ -180,7 +177,6 @@ impl Findings<'_> {
         None
     }
 
-    /// The place of `--events`.
     fn events(&mut self, events: &mut EventsOptions) {
         let Some(given) = self.raw.effective("events") else { return };
         let (text, is_socket) = given.text.strip_prefix("unix:").map_or((&*given.text, false), |path| (path, true));
@@ -238,7 +234,6 @@ impl Findings<'_> {
         }
     }
 
-    /// Warns of `--confirm-through model` where it has no effect.
     fn through_model(&mut self, server: &ServerOptions, state: Option<&Path>) {
         let why = if server.confirm_through == ConfirmThrough::Client {
             return;
@@ -265,7 +260,6 @@ fn own(
     others.chain(logs).chain(environment.program.iter().cloned()).collect()
 }
 
-/// Why a folder cannot be the program's own.
 fn not_separate(folder: &Path, roots: &[RootSpec]) -> Option<String> {
     let overlaps = |root: &RootSpec| format!("it contains, or is inside of, {}, which is offered", root.path.display());
     let why = roots::overlapping(folder, roots).map(overlaps).or_else(|| environment::broken_link(folder))?;

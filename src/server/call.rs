@@ -15,54 +15,42 @@ use super::{
     stdio::{ResponseBudget, ResponsePermit},
 };
 
-/// One call of a tool, or a request that runs as one does.
 pub(super) struct Call {
     pub(super) tool: String,
     /// Runs instead of the tool of that name.
     pub(super) operation: Option<Operation>,
     pub(super) caller: Caller,
-    /// Its arguments as sent.
     pub(super) arguments: Map<String, Value>,
     /// A key that occurs twice in one object of the request, so that it is not clear which was meant.
     pub(super) duplicate_key: Option<String>,
-    /// Cancelled when the client no longer wants the answer, or the server ends.
     pub(super) cancelled: CancellationToken,
     pub(super) progress: ProgressSink,
-    /// Collects facts of a change for the audit.
     pub(super) trace: Arc<Trace>,
     /// Who is asked, if the change must be approved.
     pub(super) person: Person,
     /// How many bytes of large answers the client can still take.
     pub(super) response_budget: ResponseBudget,
-    /// How much the answer may hold.
     pub(super) answer_budget: AnswerBudget,
     /// How long its client lets it wait.
     pub(super) longest_wait: LongestWait,
 }
 
-/// The end of a call for its client.
 #[derive(Debug)]
 pub(super) enum Response {
     /// The tool's answer, with its share of the response budget if it is large.
     Answer(Answer, Option<ResponsePermit>),
-    /// A question for the client to ask before it repeats the call.
     Question(Question),
-    /// No tool that is offered has this name.
     UnknownTool,
 }
 
-/// Collects facts of the change of a call for the audit.
 #[derive(Debug, Default)]
 pub(super) struct Trace {
-    /// The line to announce a change with, if there is an audit.
     pub(super) record: Option<(Arc<Audit>, CallRecord)>,
     /// How a person was asked, or has agreed.
     pub(super) confirmation: OnceLock<&'static str>,
     /// Bytes of files that the change wrote; unset where none was made.
     pub(super) written: OnceLock<u64>,
-    /// Each changed file with its states before and after.
     pub(super) changes: Arc<ChangeLog>,
-    /// Who called, as far as that is known.
     pub(super) by: Option<Arc<str>>,
 }
 

@@ -11,7 +11,6 @@ use std::{
 
 use file_tools::{AnswerBudget, LongestWait, Settings, TextUnit, WaitBound};
 
-/// One client, or several that do the same.
 #[derive(Debug)]
 struct ClientRow {
     title: &'static str,
@@ -19,7 +18,6 @@ struct ClientRow {
     names: &'static [&'static str],
     /// Whether it is this client only if a directory is offered under this name, as others have its name, too.
     below: Option<&'static str>,
-    /// The largest answer that arrives unchanged.
     budget: AnswerBudget,
     /// After how many seconds it ends a call, unless a person configures it otherwise.
     call_seconds: u64,
@@ -155,7 +153,6 @@ pub(super) struct ClientBudgets {
     mounts: Vec<String>,
     /// Bytes of text that a person has set for every client.
     max_output: Option<usize>,
-    /// Bytes of images, likewise.
     max_image_size: Option<usize>,
     last: Mutex<Option<(Option<String>, ClientLimits)>>,
 }

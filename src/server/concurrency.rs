@@ -32,10 +32,8 @@ pub(super) const MAX_LIGHT_CALLS: usize = 16;
 const MAX_LOOKS: usize = 4;
 /// How long a call does nothing before others may run in its place.
 const STUCK_AFTER: Duration = Duration::from_secs(1);
-/// Areas that are remembered while no call is in them.
 // An area is named after a path of a call, so a model can name any number of them.
 const MAX_AREAS: usize = 256;
-/// Calls that wait at the same time.
 pub(super) const MAX_WAITS: usize = 64;
 
 /// Limits, threads and events that the calls of all roles share.
@@ -44,7 +42,6 @@ pub(super) struct Shared {
     pub(super) pools: Pools,
     pub(super) commits: RunningCommits,
     pub(super) events: DiskEvents,
-    /// Room for calls that wait.
     pub(super) waits: Semaphore,
     /// Cancelled when the client has closed its input: nothing is worth waiting for then.
     pub(super) input_ended: CancellationToken,
@@ -69,7 +66,6 @@ impl Shared {
 pub(super) enum Load {
     Heavy,
     Light,
-    /// A look at where the paths of a call lead, for the audit.
     Audit,
     /// A look of a call that waits.
     Wait,
@@ -96,7 +92,6 @@ impl ConcurrencyLimits {
         self.server_wide(Load::Heavy).available_permits() + 1 < self.most(Load::Heavy)
     }
 
-    /// The permits of the whole server.
     pub(super) fn server_wide(&self, load: Load) -> &Arc<Semaphore> {
         let [heavy, light, looks] = &self.server_wide;
         let made = match load {
@@ -153,12 +148,10 @@ pub(super) struct Permit {
 }
 
 impl Permit {
-    /// Gives up the permit of the whole server.
     pub(super) fn release_server(&self) {
         drop(self.server.lock().unwrap_or_else(PoisonError::into_inner).take());
     }
 
-    /// Gives up both permits.
     pub(super) fn release(&self) {
         self.release_server();
         drop(self.area.lock().unwrap_or_else(PoisonError::into_inner).take());
@@ -172,7 +165,6 @@ impl Permit {
     }
 }
 
-/// The area that a call is about, lexically by its path alone.
 pub(super) fn area(services: &Services, tool: &str, arguments: &Map<String, Value>) -> String {
     let spec = services.toolbox.get(tool).map(|tool| tool.spec);
     let is_path = |given: &str| given == "path" || spec.and_then(|spec| spec.renamed(given)) == Some("path");
@@ -278,7 +270,6 @@ pub(super) fn abandoned(is_silent: bool, limit: Duration) -> ToolError {
     too_much(format!("the call did not end within {limit:.0?} and was abandoned; nothing was changed"))
 }
 
-/// A change whose file system does not answer.
 pub(super) fn stuck_commit(limit: Duration) -> ToolError {
     let message = format!(
         "the file system did not answer the change within {limit:.0?}; it may have been made, or may still be made"
@@ -287,7 +278,6 @@ pub(super) fn stuck_commit(limit: Duration) -> ToolError {
         .hint("look at what is there before you send it again; inform the user that the file system hangs there")
 }
 
-/// The audit could not look at the paths of the call.
 pub(super) fn undescribed(limit: Duration) -> ToolError {
     stuck(format!("the file system did not answer within {limit:.0?}, and the call was not started"))
 }

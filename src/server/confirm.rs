@@ -44,7 +44,6 @@ pub(super) use self::{
 const MAX_WAITING: usize = 16;
 const ASK_AGAIN: &str = "repeat the call unchanged; the user is asked again";
 
-/// The server's side of asking, shared by its calls.
 pub(super) struct Confirmation {
     limit: Duration,
     waiting: Semaphore,
@@ -62,23 +61,18 @@ pub(super) enum Person {
         state: Option<String>,
         answer: Option<Value>,
     },
-    /// The client cannot ask anybody.
     OutOfReach,
 }
 
-/// The result of asking.
 #[derive(Debug)]
 pub(super) enum Reply {
     Approved(Approval),
-    /// The client must ask and then repeat the call.
     Ask(Question),
 }
 
-/// The question as a call's result.
 pub(super) type Question = InputRequiredResult;
 
 impl Person {
-    /// How the client of `request` says that it can ask.
     pub(super) fn of(context: &RequestContext<RoleServer>, modern: bool, request: &mut CallToolRequestParams) -> Self {
         let elicitation = context.client_capabilities().and_then(|declared| declared.elicitation);
         // An empty declaration means forms, as before there were modes

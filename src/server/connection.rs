@@ -35,7 +35,6 @@ pub(super) const STREAM_THREADS: usize = 2;
 /// How long such a thread stays: always, as a new one may not be had.
 const STREAMS_STAY: Duration = Duration::from_secs(u32::MAX as u64);
 
-/// A server that is not connected yet.
 pub struct Server {
     pub(super) dispatcher: Arc<Dispatcher>,
     /// The services of each client, in the order in which they are tried; the last are for all others.
@@ -43,7 +42,6 @@ pub struct Server {
 }
 
 impl Server {
-    /// A server of `services`.
     pub fn new(services: Services) -> Self {
         let text = || instructions::text(&services.toolbox, &services.workspace);
         let instructions = services.unconfigured().unwrap_or_else(text);
@@ -55,7 +53,6 @@ impl Server {
         Self { served: vec![Served::new(None, Arc::clone(&dispatcher), instructions)], dispatcher }
     }
 
-    /// The server with `roles` for clients by their names, the first that fits.
     #[must_use]
     pub fn with_roles(mut self, roles: Vec<RoleParts>) -> Self {
         let of_roles = roles.into_iter().map(|role| Served::of_role(role, &self.dispatcher));
@@ -63,7 +60,6 @@ impl Server {
         self
     }
 
-    /// The indexes of its searches.
     pub fn kept_indexes(&self) -> KeptIndexes {
         let services = self.served.iter().map(|served| &served.dispatcher.services);
         KeptIndexes(services.map(|one| (Arc::clone(&one.path_index), Arc::clone(&one.workspace))).collect())
@@ -118,7 +114,6 @@ impl Server {
 //
 // All calls are answered by then, so nobody waits for an answer; a signal ends the process at once.
 
-/// The indexes of a server, of all roles.
 #[derive(Debug)]
 pub struct KeptIndexes(Vec<(Arc<PathIndex>, Arc<Workspace>)>);
 

@@ -43,7 +43,6 @@ const STUCK_COMMIT_AFTER: Duration = Duration::from_secs(10);
 /// only as many as there are permits are held in memory.
 const MAX_WAITING_CHANGE: u64 = 1 << 20;
 
-/// Runs calls, and holds what they share.
 pub(super) struct Dispatcher {
     pub(super) services: Arc<Services>,
     pub(super) shared: Arc<Shared>,
@@ -64,7 +63,6 @@ struct Admitted {
 }
 
 impl Dispatcher {
-    /// A dispatcher of calls of the tools of `services`.
     pub(super) fn new(services: Services) -> Self {
         let shared = Arc::new(Shared::new(services.options.max_concurrent));
         Self::sharing(shared, services)
@@ -138,7 +136,6 @@ impl Dispatcher {
         if is_needed { Err(unrecorded(error)) } else { Ok(()) }
     }
 
-    /// Runs `call` and logs how it went.
     async fn run_and_log(&self, call: Call) -> Result<Response, ToolError> {
         let is_tool = call.operation.is_none();
         if is_tool && self.services.toolbox.get(&call.tool).is_none() {
@@ -215,7 +212,6 @@ impl Dispatcher {
         self.commit(admitted, change, approval).await
     }
 
-    /// How long a call may take until its change begins.
     fn limit(&self) -> Duration {
         self.services.options.deadline
     }
@@ -409,7 +405,6 @@ impl Dispatcher {
     }
 }
 
-/// A call that is planned.
 enum Planned {
     Answer(Answer),
     /// A change with its approval, or with what a person must be asked about first.
@@ -461,7 +456,6 @@ fn plan(
     Ok(Planned::Change(change, consent))
 }
 
-/// Makes a change within the session's quotas, and announces it to the audit.
 fn make(change: Box<dyn Change>, cx: &CallContext, approval: Approval, trace: &Trace) -> Result<Answer, ToolError> {
     // Before anything is spent: what cannot be recorded is not made.
     trace.announce()?;

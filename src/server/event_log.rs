@@ -17,10 +17,8 @@ use file_tools::session::{ChangeKind, ChangeListener, CommittedChange, EntryKind
 const MAX_LINES: usize = 4096;
 const MAX_BYTES: usize = 4 << 20;
 
-/// Where the lines go, as long as the process lives.
 #[derive(Debug)]
 pub struct EventLog {
-    /// The name of this server in the configuration, in each line.
     label: Option<String>,
     lines: &'static LineQueue<EventWriter>,
 }
@@ -33,7 +31,6 @@ struct EventWriter {
 }
 
 impl EventLog {
-    /// A log to `sink`, with `label` in each line.
     pub fn new(sink: EventSink, label: Option<String>) -> Self {
         let writer = EventWriter { sink, label: label.clone(), has_failed: false };
         // Never freed: the thread that writes lives as long as the process.

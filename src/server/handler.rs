@@ -35,7 +35,6 @@ use super::{
 
 /// How long a client of 2026-07-28 may keep the list of tools: it does not change while the process lives.
 const LISTING_TTL_MS: u64 = 3_600_000;
-/// Characters of an unknown tool's name that an error repeats.
 const MAX_NAME: usize = 64;
 
 pub(super) struct Handler {
@@ -92,7 +91,6 @@ impl Handler {
         }
     }
 
-    /// A call in the name of the client of a request.
     fn call(&self, served: &Served, context: &Context, tool: String, arguments: Map<String, Value>) -> Call {
         let client = context.client_info().map(|client| (client.name, client.version));
         let (answer_budget, longest_wait) = served.budgets.of(client.as_ref().map(|(name, _)| name.as_str()));
@@ -123,7 +121,6 @@ impl Handler {
         Ok(response)
     }
 
-    /// Runs a request as a call of a tool is run.
     async fn operate(
         &self,
         context: &Context,
@@ -285,7 +282,6 @@ fn cache_for(milliseconds: u64, context: &Context) -> (Option<u64>, Option<Cache
     is_modern(context).then_some((milliseconds, CacheScope::Private)).unzip()
 }
 
-/// A request needs either a handshake before it or its own protocol version.
 fn opened(context: &Context) -> Reply<()> {
     if context.protocol_version().is_some() {
         return Ok(());
@@ -310,7 +306,6 @@ const MIN_INTERVAL: Duration = Duration::from_millis(100);
 #[derive(Default)]
 struct Progress {
     state: Option<Arc<Mutex<Throttle>>>,
-    /// Where the work reports to.
     sink: ProgressSink,
 }
 

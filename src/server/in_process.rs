@@ -20,50 +20,37 @@ use super::{
     threads::log_panics,
 };
 
-/// Bytes that each direction of the pipe holds.
 const PIPE_BYTES: usize = 1 << 20;
 /// The last protocol revision that opens with a handshake.
 const PROTOCOL_REVISION: &str = "2025-11-25";
 
-/// One block of an outcome.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
 pub enum Block {
-    /// Text for the model.
     Text {
-        /// The lines as the tool answered them.
         text: String,
     },
-    /// An image for a model that sees.
     Image {
-        /// The media type, such as `image/png`.
         #[serde(rename = "mimeType")]
         mime: String,
-        /// Its bytes in base64.
         data: String,
     },
     /// A file that a client shows to the person.
     #[serde(rename = "resource_link")]
     Link {
-        /// The URI by which the client opens it.
         uri: String,
-        /// The name that the client shows.
         name: String,
     },
 }
 
-/// The result of a call.
 #[derive(Clone, Debug, Deserialize)]
 pub struct CallOutcome {
-    /// The blocks, in order.
     pub content: Vec<Block>,
-    /// Whether the tool reports an error.
     #[serde(default, rename = "isError")]
     pub is_error: bool,
     /// The result's `_meta`: facts under `rootbound/result`, or the kind of error under `rootbound/error`.
     #[serde(default, rename = "_meta")]
     pub meta: Map<String, Value>,
-    /// The complete result as data, where structured output is on.
     #[serde(rename = "structuredContent")]
     pub structured: Option<Value>,
 }
@@ -81,13 +68,10 @@ impl CallOutcome {
     }
 }
 
-/// Why a request has no result.
 #[derive(Debug, thiserror::Error)]
 pub enum RequestError {
-    /// The server could not be started, or went away.
     #[error("the server in this process failed: {0}")]
     Failed(#[from] io::Error),
-    /// It sent what is not of this kind.
     #[error("the server sent what is {0}: {1}")]
     Unreadable(&'static str, #[source] serde_json::Error),
     /// The error of the protocol that it answered with.

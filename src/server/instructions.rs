@@ -9,7 +9,6 @@ use confined_fs::Root;
 
 use file_tools::{Spec, Toolbox};
 
-/// The longest text, in characters.
 const MAX_CHARACTERS: usize = 1_500;
 
 /// Explains the fence around the content of some roots to the model.

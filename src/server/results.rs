@@ -31,7 +31,6 @@ const RESULT_KEY: &str = "rootbound/result";
 /// The key of an error's kind in a result's `_meta`, and in an error's `data`.
 const ERROR_KEY: &str = "rootbound/error";
 
-/// The result of a successful call.
 pub(super) fn call_result(answer: Answer, settings: &Settings, budget: AnswerBudget) -> CallToolResult {
     let mut result = CallToolResult::success(blocks(answer.content, budget));
     if settings.structured_output {
@@ -97,7 +96,6 @@ pub(super) fn listing(toolbox: &Toolbox, settings: &Settings, takes_codes: bool)
     tools
 }
 
-/// The blocks, within `budget` all together.
 fn blocks(content: Vec<Content>, budget: AnswerBudget) -> Vec<ContentBlock> {
     let (mut left, mut images_left) = (budget, budget.image_bytes);
     let is_only_one = content.len() == 1;
@@ -153,7 +151,6 @@ pub(super) fn text_within(text: String, budget: AnswerBudget) -> String {
     fits.unwrap_or_else(|| first_lines(&shortened(MAX_LINE), end_of_fence(&text), budget))
 }
 
-/// As many of the lines as fit, and how many they are.
 fn first_lines(lines: &[String], end_of_fence: Option<&str>, budget: AnswerBudget) -> String {
     let end_of_fence = end_of_fence.map(|end| format!("{end}\n")).unwrap_or_default();
     let note =
@@ -222,7 +219,6 @@ fn ends_of(line: &str, width: usize) -> String {
 /// Characters of a URI that an error repeats.
 const MAX_URI: usize = 200;
 
-/// One template for each root.
 pub(super) fn resource_templates(workspace: &Workspace) -> Vec<ResourceTemplate> {
     let template = |root: &Arc<Root>| {
         let name = root.name().unwrap_or("workspace");
@@ -233,13 +229,11 @@ pub(super) fn resource_templates(workspace: &Workspace) -> Vec<ResourceTemplate>
     workspace.roots().iter().map(template).collect()
 }
 
-/// The page that an operation answered.
 pub(super) fn resource_page(answer: Answer) -> Result<ListResourcesResult, ErrorData> {
     let page: ListResourcesResult = facts(answer.facts)?;
     Ok(ListResourcesResult { result_type: Some(ResultType::COMPLETE), ..page })
 }
 
-/// The content that an operation answered.
 pub(super) fn resource_content(answer: Answer) -> Result<ReadResourceResult, ErrorData> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
@@ -259,7 +253,6 @@ pub(super) fn resource_content(answer: Answer) -> Result<ReadResourceResult, Err
     Ok(ReadResourceResult::new(answer.content.into_iter().filter_map(block).collect()))
 }
 
-/// The values that an operation answered.
 pub(super) fn completion(answer: Answer) -> Result<CompletionInfo, ErrorData> {
     facts(answer.facts)
 }
@@ -280,7 +273,6 @@ pub(super) fn resource_error(error: &ToolError, uri: Option<&str>) -> ErrorData 
     ErrorData::new(code, error.text(), Some(Value::Object(data)))
 }
 
-/// The facts of an answer in a type of the protocol.
 fn facts<T: DeserializeOwned>(facts: Map<String, Value>) -> Result<T, ErrorData> {
     serde_json::from_value(Value::Object(facts))
         .map_err(|error| ErrorData::internal_error(format!("the answer cannot be sent: {error}"), None))

@@ -14,19 +14,14 @@ use tokio_util::sync::CancellationToken;
 
 use super::{client_budget::ClientBudgets, dispatch::Dispatcher, instructions, results, services::Services};
 
-/// Completions of one caller that run at the same time.
 const MAX_COMPLETIONS: usize = 8;
 
-/// The services of the clients of one name.
 #[derive(Debug)]
 pub struct RoleParts {
-    /// The name of the clients, with `*` for any text.
     pub client: String,
-    /// Their workspace, session and tools.
     pub services: Services,
 }
 
-/// All that answers the requests of one caller.
 pub(super) struct Served {
     /// The name of the clients; `None` for all others.
     client: Option<String>,
@@ -34,12 +29,10 @@ pub(super) struct Served {
     pub(super) instructions: String,
     pub(super) budgets: ClientBudgets,
     listing: OnceLock<Vec<Tool>>,
-    /// Completions under way, the last one at the end.
     completions: Mutex<VecDeque<CancellationToken>>,
 }
 
 impl Served {
-    /// Serves `dispatcher` to clients whose name is `client`.
     pub(super) fn new(client: Option<String>, dispatcher: Arc<Dispatcher>, instructions: String) -> Self {
         let services = &dispatcher.services;
         let mounts = services.workspace.roots().iter().filter_map(|root| root.name().map(str::to_owned)).collect();
@@ -54,7 +47,6 @@ impl Served {
         Self::new(Some(role.client), Arc::new(base.of_role(role.services)), text)
     }
 
-    /// Whether it is for the client that calls itself `client`.
     pub(super) fn is_for(&self, client: Option<&str>) -> bool {
         self.client.as_deref().is_none_or(|pattern| client.is_some_and(|client| matches(pattern, client)))
     }

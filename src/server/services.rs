@@ -17,7 +17,6 @@ use file_tools::{
 
 use super::confirm::{Confirm, ConfirmThrough};
 
-/// How the server runs its calls.
 #[derive(Clone, Debug)]
 pub struct ServerOptions {
     /// Heavy calls (searches) that run at once; `None` for twice the processors, at least four. Light
@@ -31,15 +30,12 @@ pub struct ServerOptions {
     pub grace: Duration,
     /// Which changes a person is asked about before they are made.
     pub confirm: Confirm,
-    /// Who asks them where the client cannot.
     pub confirm_through: ConfirmThrough,
     /// How long a person may take to answer; `deadline` does not run meanwhile.
     pub confirm_limit: Duration,
     /// How long a call may wait for a file, whatever its client allows.
     pub longest_wait: Duration,
-    /// Where calls are recorded, if anywhere.
     pub audit: Option<Arc<Audit>>,
-    /// The name of this server, which its changes carry.
     pub label: Option<String>,
     /// Why there is no directory to offer: every call is answered with it.
     pub unconfigured: Option<String>,
@@ -71,22 +67,15 @@ impl ServerOptions {
     }
 }
 
-/// The parts that a server is made of.
 #[derive(Debug)]
 pub struct Services {
-    /// The roots, and what may be read and changed below them.
     pub workspace: Arc<Workspace>,
-    /// Files seen, changes made and quotas spent.
     pub session: Arc<Session>,
-    /// Kept by searches between calls.
     pub path_index: Arc<PathIndex>,
-    /// The tools that are offered.
     pub toolbox: Toolbox,
     /// Limits and switches of the tools, as configured.
     pub settings: Arc<Settings>,
-    /// Check changes, if any are configured.
     pub language_servers: Option<Arc<LanguageServers>>,
-    /// How calls are run.
     pub options: ServerOptions,
 }
 
@@ -121,7 +110,6 @@ impl Services {
 
 // What the server changes on the disk, passed on to the language servers: they see files that are not open only so.
 
-/// Passes changes on to the language servers that run.
 #[derive(Debug)]
 pub(super) struct DiskChanges {
     servers: Arc<LanguageServers>,

@@ -37,13 +37,11 @@ use self::{
 pub(super) use incoming::DuplicateKey;
 pub(super) use output_queue::{OutputQueue, ResponseBudget, ResponsePermit};
 
-/// One client on a pair of streams.
 #[derive(Debug)]
 pub(super) struct SafeStdio<R> {
     frames: FrameReader<R>,
     output: OutputQueue,
     in_flight: InFlight,
-    /// The server's own requests that the client has not answered yet.
     asked: HashSet<RequestId>,
     /// Once the input has ended: how long answers may take.
     closing: Option<time::Instant>,
@@ -213,10 +211,8 @@ const MAX_BYTES: usize = 64 << 20;
 /// Requests in flight before reading pauses. Requests that are no calls are answered at once, so the pause is short.
 const MAX_IN_FLIGHT: usize = MAX_CALLS + 256;
 
-/// The requests that are being answered.
 #[derive(Debug, Default)]
 pub(super) struct InFlight {
-    /// With the size of each call.
     requests: HashMap<RequestId, Option<usize>>,
     calls: usize,
     bytes: usize,

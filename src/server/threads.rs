@@ -33,11 +33,9 @@ const MAX_THREADS: usize = 512;
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// Threads for jobs of one priority.
 struct Workers {
     state: Mutex<WorkerState>,
     work: Condvar,
-    /// Runs first on each thread.
     prepare: fn(),
     max_threads: usize,
 }
@@ -256,7 +254,6 @@ pub(super) fn log_panics() {
     }));
 }
 
-/// The message of a panic.
 fn panic_text(payload: &(dyn Any + Send)) -> &str {
     let text = payload.downcast_ref::<&str>().copied();
     text.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("without a message")

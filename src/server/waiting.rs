@@ -28,7 +28,6 @@ const RARE_POLL_INTERVAL: Duration = Duration::from_secs(1);
 const MIN_LOOK_INTERVAL: Duration = Duration::from_millis(15);
 /// A poll that took long is followed by a pause of this many times that.
 const REST_FACTOR: u32 = 3;
-/// The time between two reports of progress.
 const REPORT_INTERVAL: Duration = Duration::from_secs(5);
 
 /// Plans `call`, and waits for what it is for.
@@ -92,7 +91,6 @@ struct Poller<'l> {
     call: &'l Call,
     cx: &'l CallContext,
     area: String,
-    /// How long a poll may take.
     limit: Duration,
 }
 

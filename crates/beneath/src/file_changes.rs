@@ -69,7 +69,6 @@ pub fn set_modified(file: &File, to: SystemTime) -> io::Result<()> {
     change("futimens", || file.set_modified(to))
 }
 
-/// A file each of whose writes is a point for faults.
 struct Writes<'f>(&'f File);
 
 impl Write for Writes<'_> {

@@ -55,7 +55,6 @@ pub fn is_same_name(one: &OsStr, other: &OsStr) -> bool {
     one == other || folded(one).is_some_and(|one| Some(one) == folded(other))
 }
 
-/// The drive or share of a path, by whichever of its spellings.
 fn volume(prefix: Prefix<'_>) -> Option<String> {
     match prefix {
         Prefix::Disk(letter) | Prefix::VerbatimDisk(letter) => Some(char::from(letter).to_lowercase().to_string()),

@@ -94,7 +94,6 @@ pub fn identity_cached(path: &Path) -> Option<(u64, u64)> {
     }
 }
 
-/// The directory that holds the last component, and that component.
 fn parent<'p>(dir: &Dir, relative: &'p Path) -> Result<(Dir, &'p OsStr), Failure> {
     let name = relative.file_name().ok_or(io::Error::from(io::ErrorKind::InvalidInput))?;
     let mut here = dir.try_clone()?;

@@ -24,7 +24,6 @@ pub struct DirectoryStack<T> {
     below: Vec<StackedDirectory>,
 }
 
-/// A directory below the top.
 #[derive(Debug)]
 struct StackedDirectory {
     name: OsString,
@@ -33,22 +32,18 @@ struct StackedDirectory {
 }
 
 impl<T: Deref<Target = Dir>> DirectoryStack<T> {
-    /// Just the top. All others are opened for `purpose`.
     pub fn new(top: T, purpose: OpenFor) -> Self {
         Self { top, purpose, open_at_once: OPEN_AT_ONCE, below: Vec::new() }
     }
 
-    /// How many directories the current one is below the top.
     pub fn depth(&self) -> usize {
         self.below.len()
     }
 
-    /// The names of the directories below the top, down to the current one.
     pub fn names(&self) -> impl Iterator<Item = &OsStr> {
         self.below.iter().map(|directory| directory.name.as_os_str())
     }
 
-    /// Goes into a directory of the current one.
     pub fn enter(&mut self, name: &OsStr) -> Result<(), Failure> {
         let purpose = self.purpose;
         let dir = self.dir()?.dir_beneath(Path::new(name), purpose)?;
@@ -56,7 +51,6 @@ impl<T: Deref<Target = Dir>> DirectoryStack<T> {
         Ok(())
     }
 
-    /// Goes into a directory of the current one that the caller has opened.
     pub fn push(&mut self, name: &OsStr, dir: Arc<Dir>) {
         self.below.push(StackedDirectory { name: name.to_os_string(), dir: Some(dir) });
         if let Some(far) = self.below.len().checked_sub(self.open_at_once + 1) {
@@ -69,12 +63,10 @@ impl<T: Deref<Target = Dir>> DirectoryStack<T> {
         self.below.pop().map(|directory| directory.name)
     }
 
-    /// Goes up to the directory that is `depth` below the top.
     pub fn leave_to(&mut self, depth: usize) {
         self.below.truncate(depth);
     }
 
-    /// The current directory, which is opened again where it was closed meanwhile.
     pub fn dir(&mut self) -> Result<&Dir, Failure> {
         let Some(last) = self.below.len().checked_sub(1) else { return Ok(&self.top) };
         if self.below[last].dir.is_none() {
@@ -109,7 +101,6 @@ impl<T: Deref<Target = Dir>> DirectoryStack<T> {
 }
 
 impl DirectoryStack<Arc<Dir>> {
-    /// The current directory, where it is open.
     pub fn open(&self) -> Option<&Arc<Dir>> {
         self.below.last().map_or(Some(&self.top), |directory| directory.dir.as_ref())
     }
@@ -145,7 +136,6 @@ pub fn remove_all(dir: &Dir, name: &OsStr) -> io::Result<()> {
     Ok(())
 }
 
-/// Removes all but the directories and returns their names.
 fn remove_files(dir: &Dir) -> io::Result<Vec<OsString>> {
     let mut directories = Vec::new();
     for listed in dir.list()? {

@@ -20,12 +20,10 @@ use server_files::{Identities, PathChain};
 
 pub(super) use server_files::home;
 
-/// The paths and settings by which the rules of a root are found.
 #[derive(Debug)]
 pub(super) struct DiskRules {
     chain: PathChain,
     homes: Vec<PathBuf>,
-    /// Whether the rules that people wrote for agents apply.
     agents: bool,
 }
 

@@ -10,26 +10,18 @@ use text_file::shorten;
 
 use crate::{Limit, RootGone, WorkspacePath, limits::error_text, path::escape_text, policy::is_own_rule};
 
-/// Why a text is no path of this workspace.
 #[derive(Debug, thiserror::Error)]
 pub enum PathError {
     /// It leads outside every root. The sentence is the same whether or not anything is there.
     #[error("access denied: {} is outside the workspace roots", escape_text(given))]
     Denied {
-        /// The text that was given.
         given: String,
         /// The same path in the checkout that is in a root, where it is in another one of the same repository. Decided by
         /// names, as all of this.
         here: Option<WorkspacePath>,
     },
-    /// It cannot be a path at all.
     #[error("invalid path {}: {reason}", escape_text(given))]
-    Invalid {
-        /// The text that was given.
-        given: String,
-        /// Why, as the end of a sentence.
-        reason: &'static str,
-    },
+    Invalid { given: String, reason: &'static str },
     /// It has more bytes than a path may have below its root.
     #[error(
         "the path {} ({} bytes) is longer than the {limit} bytes that a path may have below its root",
@@ -37,7 +29,6 @@ pub enum PathError {
         given.len()
     )]
     TooLong {
-        /// The text that was given.
         given: String,
         /// Bytes that a path may have.
         limit: usize,
@@ -47,35 +38,25 @@ pub enum PathError {
 /// Characters that are shown of a path that is too long to be one.
 const SHOWN_CHARS: usize = 60;
 
-/// Why something could not be done with a path of this workspace.
 #[derive(Debug, thiserror::Error)]
 pub struct AccessError {
-    /// The kind of refusal.
     pub kind: AccessErrorKind,
-    /// The path as it was asked for.
     pub path: WorkspacePath,
     /// The cause: the system's error, or the policy rule that matched.
     pub source: Option<io::Error>,
 }
 
-/// The kinds of refusal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AccessErrorKind {
     /// Nothing is there, or policy hides it.
     NotFound,
-    /// A link leads outside the roots.
     Denied,
-    /// The content is secret.
     Secret,
     /// The file runs later, or its name is hidden: it is not written.
     ProtectedWrite,
-    /// The root is read-only.
     ReadOnly,
-    /// A directory where a file is needed.
     IsDirectory,
-    /// A file where a directory is needed.
     NotADirectory,
-    /// A FIFO, socket or device.
     Special(&'static str),
     /// More bytes than the caller can take.
     TooLarge {
@@ -84,7 +65,6 @@ pub enum AccessErrorKind {
         /// Bytes that the caller can take.
         limit: u64,
     },
-    /// The system's permissions forbid it.
     Permission,
     /// It has the read-only attribute of Windows.
     MarkedReadOnly,
@@ -94,20 +74,14 @@ pub enum AccessErrorKind {
     InUse,
     /// The system keeps its name (`EBUSY`), as that of a file that is a mount of its own.
     Mounted,
-    /// More entries than one call takes.
     TooMany {
-        /// Entries that one call takes.
         limit: usize,
     },
     /// It is a root, which is never moved, copied over or deleted.
     IsRoot,
-    /// A content that should be restored here is no longer stored.
     NotStored,
-    /// It changed during the operation, again and again.
     Changed,
-    /// It is already there.
     Exists,
-    /// It is not what the plan saw.
     Stale,
     /// The call was cancelled or ran out of time before any of the change could be seen.
     Stopped,
@@ -117,15 +91,12 @@ pub enum AccessErrorKind {
     Locked,
     /// More than 40 links on the way, or a loop.
     TooManyLinks,
-    /// The system has no names that long.
     NameTooLong,
     /// All of it is here, but its old location was removed only in part.
     MovedInPart,
-    /// Its root is no longer where it was opened.
     RootGone(RootGone),
     /// A limit that the system sets this process, its user or the file system.
     Limit(Limit),
-    /// Anything else the system answered.
     Io,
 }
 
@@ -148,7 +119,6 @@ impl WorkspacePath {
 }
 
 impl AccessError {
-    /// An error of this kind.
     pub fn new(kind: AccessErrorKind, path: &WorkspacePath) -> Self {
         Self { kind, path: path.clone(), source: None }
     }
@@ -205,7 +175,6 @@ impl AccessError {
 
 /// Says of what path an error of the system is.
 pub trait AtPath<T> {
-    /// Makes it [`AccessError::from_failure`] of that path.
     fn at(self, path: &WorkspacePath) -> Result<T, AccessError>;
 }
 

@@ -27,7 +27,6 @@ impl Workspace {
         self.shared.locate(path)
     }
 
-    /// The same place as the deepest root that holds it has it.
     #[doc(hidden)]
     pub fn deepest(&self, path: &WorkspacePath) -> WorkspacePath {
         self.shared.roots.deepest(path)

@@ -46,6 +46,7 @@
 //!
 //! A part of Rootbound, published with it: its interface changes without notice.
 
+#![expect(missing_docs, reason = "names and types that say it; units, bounds and errors are documented")]
 #![expect(clippy::disallowed_types, reason = "this layer is the one that opens files")]
 
 mod directory_stack;

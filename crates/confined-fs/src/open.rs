@@ -65,7 +65,6 @@ impl Shared {
         })
     }
 
-    /// The directory at `asked`.
     pub(super) fn directory(&self, asked: &WorkspacePath, purpose: OpenFor) -> Result<(Dir, Location), AccessError> {
         self.reach(asked, |real| real.root().dir.dir_beneath(real.relative(), purpose))
     }

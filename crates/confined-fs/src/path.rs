@@ -50,12 +50,10 @@ impl WorkspacePath {
         Self { root: Arc::clone(root), relative: Arc::from(relative) }
     }
 
-    /// The root that contains it.
     pub fn root(&self) -> &Arc<Root> {
         &self.root
     }
 
-    /// Whether it is the root directory itself.
     pub fn is_root(&self) -> bool {
         self.relative.as_os_str().is_empty()
     }
@@ -81,22 +79,18 @@ impl WorkspacePath {
         base.rest_of(&self.relative)
     }
 
-    /// [`Self::relative_to`] this one, of the path whose [`Self::relative`] that is.
     pub fn rest_of<'p>(&self, relative: &'p Path) -> &'p Path {
         if self.is_root() { relative } else { relative.strip_prefix(&self.relative).unwrap_or(relative) }
     }
 
-    /// Whether it is `tree` or something below it.
     pub fn is_in(&self, tree: &Self) -> bool {
         self.root.index == tree.root.index && self.relative.starts_with(&tree.relative)
     }
 
-    /// The last name as it is printed, "." for the root.
     pub fn display_name(&self) -> String {
         self.file_name().map_or_else(|| ".".to_owned(), |name| escape_name(name).into_owned())
     }
 
-    /// A path below this one whose names come from a listing.
     #[must_use]
     pub fn child(&self, relative: &Path) -> Self {
         if relative.as_os_str().is_empty() {
@@ -124,7 +118,6 @@ impl WorkspacePath {
 }
 
 impl fmt::Display for WorkspacePath {
-    /// With `{:#}`, what looks the same as something else is escaped.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let prefix = &self.root.prefix;
         if self.is_root() {

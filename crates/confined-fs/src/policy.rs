@@ -38,13 +38,10 @@ pub(super) use startup_rules::{ProtectedPaths, StartupRules};
 /// The answer of policy about one use of one name.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Verdict {
-    /// No rule is against it.
     Allowed,
-    /// Refused, by this rule.
     Refused(String),
 }
 
-/// The rules in force.
 #[derive(Clone, Debug)]
 pub struct Policy {
     deny: Refusals,
@@ -52,9 +49,7 @@ pub struct Policy {
     protect: Refusals,
     allow_protected: Globs,
     hide: Refusals,
-    /// Of the default secrets.
     secrets: Prefilter,
-    /// Of the default write protection.
     run_later: Prefilter,
     startup: StartupRules,
     /// Whether the names in secrets on the default list are shown.
@@ -79,12 +74,10 @@ impl Policy {
         }
     }
 
-    /// The same rules with those that start-up found.
     pub(super) fn with_startup_rules(&self, startup: StartupRules) -> Self {
         Self { startup, ..self.clone() }
     }
 
-    /// Whether the content at this path may be read or replaced.
     pub(super) fn content(&self, relative: &Path) -> Verdict {
         // Here ends the question for nearly every file of a search, whose names are not even folded.
         if self.deny.is_empty() && self.startup.allows_all_reads() && self.secrets.rules_out(relative) {
@@ -173,17 +166,14 @@ impl Policy {
         !self.allow_protected.is_empty() && self.allow_protected.first_match(fold(relative).as_str()).is_some()
     }
 
-    /// Whether a name is one of these in any spelling.
     pub(super) fn is_one_of(name: &OsStr, names: &[&str]) -> bool {
         names.contains(&fold(Path::new(name)).as_str())
     }
 
-    /// The first names of the paths on the default lists.
     pub(super) fn first_names() -> impl Iterator<Item = &'static str> {
         run_later::rules().chain(secrets()).filter_map(Rule::first_name)
     }
 
-    /// Whether a default rule matches this directory or a path below it.
     pub(super) fn leads_to_protected(directory: &Path) -> bool {
         let path = fold(directory);
         run_later::rules()
@@ -197,7 +187,6 @@ impl Policy {
         PUBLIC.iter().any(|rule| rule.matches(&path))
     }
 
-    /// Whether this path is treated as missing.
     pub(super) fn hidden(&self, relative: &Path) -> bool {
         let is_hidden = |(path, folded): &(&Path, Folded)| self.hide.first_match(folded, path).is_some();
         !self.hide.is_empty() && self.judged_paths(relative).iter().any(is_hidden)
@@ -242,7 +231,6 @@ impl ListDigest {
     }
 }
 
-/// A verdict by names, or by the links that lead to the path.
 fn or_linked(verdict: Verdict, why: Option<&str>, is_allowed: impl FnOnce() -> bool) -> Verdict {
     match why {
         Some(why) if verdict == Verdict::Allowed && !is_allowed() => Verdict::Refused(why.to_owned()),
@@ -255,7 +243,6 @@ fn own_rule(words: &str) -> String {
     if is_own_rule(words) { words.to_owned() } else { format!("the rule {words}") }
 }
 
-/// Whether they are of such a rule, not of the built-in list.
 pub(super) fn is_own_rule(words: &str) -> bool {
     words.starts_with("the rule ") || words.starts_with("a rule in ")
 }
@@ -553,7 +540,6 @@ mod tests {
         }
     }
 
-    /// With `.claude/worktrees/a`, and one inside of it.
     fn with_worktrees(change: impl FnOnce(&mut PolicyRules), startup: impl FnOnce(&mut StartupRules)) -> Policy {
         let worktrees = [".claude/worktrees/a", ".claude/worktrees/a/.codex/worktrees/in"].map(PathBuf::from).into();
         let mut rules = StartupRules { worktrees, ..StartupRules::default() };

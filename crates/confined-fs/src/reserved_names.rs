@@ -40,7 +40,6 @@ fn is_random(digits: &[u8]) -> bool {
     digits.len() == 16 && digits.iter().all(u8::is_ascii_hexdigit)
 }
 
-/// The name with this number of the transaction with this id.
 pub fn transaction_name(id: u64, number: usize) -> OsString {
     OsString::from(format!(".rootbound-{id:016x}-{number}.txn"))
 }

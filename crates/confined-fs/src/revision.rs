@@ -30,7 +30,6 @@ const REVISION_DIGITS: usize = 32;
 pub struct Revision([u8; 16]);
 
 impl Revision {
-    /// The revision of these bytes.
     pub fn of(bytes: &[u8]) -> Self {
         let mut hasher = Self::hasher();
         hasher.update(bytes);
@@ -42,7 +41,6 @@ impl Revision {
         self.0
     }
 
-    /// The revision that has these bytes.
     pub fn from_bytes(bytes: [u8; 16]) -> Self {
         Self(bytes)
     }
@@ -102,12 +100,10 @@ impl Revision {
         self.prefix().to_string()
     }
 
-    /// The digits of it that texts show.
     pub fn prefix(self) -> RevisionPrefix {
         RevisionPrefix::of(self, SHORT_DIGITS)
     }
 
-    /// For content that comes in pieces.
     pub fn hasher() -> RevisionHasher {
         RevisionHasher(Sha256::new())
     }
@@ -119,7 +115,6 @@ impl fmt::Display for Revision {
     }
 }
 
-/// A text is no revision, or not the beginning of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a rev is {MIN_DIGITS} to {REVISION_DIGITS} hexadecimal digits, as the last line of a read shows")]
 pub struct RevisionError;
@@ -157,7 +152,6 @@ impl RevisionPrefix {
         Self { bits: u128::from_be_bytes(revision.0) >> (4 * (REVISION_DIGITS - digits)), digits }
     }
 
-    /// Whether the revision begins with these digits.
     pub fn fits(self, revision: Revision) -> bool {
         Self::of(revision, self.digits) == self
     }
@@ -190,17 +184,14 @@ impl FromStr for RevisionPrefix {
     }
 }
 
-/// Hashes content piece by piece.
 #[derive(Clone, Debug)]
 pub struct RevisionHasher(Sha256);
 
 impl RevisionHasher {
-    /// Adds the next piece.
     pub fn update(&mut self, bytes: &[u8]) {
         self.0.update(bytes);
     }
 
-    /// The revision of everything added.
     pub fn finish(self) -> Revision {
         let digest: [u8; 32] = self.0.finalize().into();
         // Of 32 bytes there are two such pieces.

@@ -20,7 +20,6 @@ pub use optional_root::RootGone;
 pub use roots::OpenError;
 pub(super) use roots::Roots;
 
-/// The rights below a root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// All below it is read and never changed.
@@ -41,16 +40,13 @@ impl Access {
     }
 }
 
-/// One configured root, as the configuration validated it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RootSpec {
     /// The mount name: a bare name or a virtual absolute path. None: chosen here.
     pub name: Option<String>,
     /// The directory of the host, absolute or relative to that of the process.
     pub path: PathBuf,
-    /// The rights below it.
     pub access: Access,
-    /// Rules below it alone, added to those of all roots.
     pub policy: PolicyRules,
     /// Whether it may be missing at the start: it is then served from the moment it exists.
     pub optional: bool,
@@ -60,40 +56,32 @@ pub struct RootSpec {
 pub struct Root {
     pub(super) index: usize,
     name: Option<String>,
-    /// The text before a relative path, "" for a single unnamed root.
     pub(super) prefix: String,
     access: Access,
     own_rules: PolicyRules,
     policy: Arc<Policy>,
-    /// The same with what start-up found on the disk.
     startup_policy: OnceLock<Policy>,
-    /// The same with what was found when a missing directory first was there.
     appeared_policy: OnceLock<Policy>,
     key: String,
     pub(super) canonical: PathBuf,
     /// The absolute path as it was configured, which may lead through links.
     pub(super) configured: PathBuf,
-    /// The absolute path as it was given, links and `..` included.
     pub(super) given: PathBuf,
     pub(super) dir: RootDir,
     /// A path that led to the held directory at start-up, with its device and inode. None if the system has no such
     /// numbers, or where they change.
     identity: Option<(PathBuf, (u64, u64))>,
-    /// Where it may be missing.
     pub(super) optional: Option<OptionalRoot>,
-    /// Why it cannot be used until the next start, if so.
     unusable: Option<RootGone>,
     /// The checkouts of the repository that it is in, as they were at the start.
     pub(super) checkouts: OnceLock<Checkouts>,
 }
 
-/// A configured directory, open, before it has its number and its name.
 pub(super) struct OpenedRoot<'s> {
     pub(super) spec: &'s RootSpec,
     pub(super) canonical: PathBuf,
     configured: PathBuf,
     dir: RootDir,
-    /// A path that leads to the directory that `dir` holds.
     held: PathBuf,
     optional: Option<OptionalRoot>,
     unusable: Option<RootGone>,
@@ -188,29 +176,24 @@ impl Root {
         Ok(nearest(path)?.canonical)
     }
 
-    /// [`Self::key`] of the root at a path without links.
     pub fn key_of(canonical: &Path) -> String {
         Revision::of(canonical.as_os_str().as_encoded_bytes()).to_string()
     }
 
-    /// Its directory, to open what is below it.
     #[doc(hidden)]
     pub fn dir(&self) -> &RootDir {
         &self.dir
     }
 
-    /// Its place among the roots.
     #[doc(hidden)]
     pub fn index(&self) -> usize {
         self.index
     }
 
-    /// The mount name, if the root has one.
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()
     }
 
-    /// The rights below it.
     pub fn access(&self) -> Access {
         self.access
     }
@@ -225,7 +208,6 @@ impl Root {
         self.access.rights(self.is_untrusted())
     }
 
-    /// The rules that count below it alone.
     pub fn own_rules(&self) -> &PolicyRules {
         &self.own_rules
     }
@@ -240,7 +222,6 @@ impl Root {
         &self.key
     }
 
-    /// Whether it may be missing.
     pub fn is_optional(&self) -> bool {
         self.optional.is_some()
     }
@@ -255,7 +236,6 @@ impl Root {
         self.is_unusable() || self.is_optional() && self.absence().is_some()
     }
 
-    /// Whether its directory may not be listed now.
     pub fn is_unreadable(&self) -> bool {
         let listed = || self.dir.dir_beneath(Path::new(""), OpenFor::List).map_err(io::Error::from);
         listed().is_err_and(|error| error.kind() == io::ErrorKind::PermissionDenied)
@@ -295,7 +275,6 @@ impl Root {
         &self.canonical
     }
 
-    /// Why nothing below it can be opened, if so.
     #[doc(hidden)]
     pub fn absence(&self) -> Option<RootGone> {
         let gone = self.presence().err();
@@ -390,17 +369,12 @@ const MAX_BRANCH: usize = 100;
 /// again.
 #[derive(Debug)]
 pub(crate) struct Checkouts {
-    /// The top directory of the one that holds the root.
     pub(crate) top: PathBuf,
-    /// The top directories of the others.
     pub(crate) others: Vec<PathBuf>,
-    /// Where worktrees are below the root that are judged from their own top.
     pub(crate) judged_alone: HashSet<PathBuf>,
     /// The git directory of the checkout: that of the repository, or of a worktree in it.
     pub(crate) git: PathBuf,
-    /// Whether that is a worktree.
     pub(crate) is_linked: bool,
-    /// The content of `HEAD` at the start.
     pub(crate) head: Option<Vec<u8>>,
 }
 
@@ -436,9 +410,7 @@ fn head_text(content: &[u8]) -> String {
 /// content below it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RootIdentity {
-    /// [`Root::key`] of the root.
     pub key: String,
-    /// A digest of the rules about content.
     pub policy: Revision,
     /// The type of the file system, as `statfs(2)` gives it.
     pub file_system: u64,
@@ -446,27 +418,21 @@ pub struct RootIdentity {
     /// when the file system was made, and so differs between two that are mounted at one place in turn. Of XFS and F2FS
     /// it is the number of the device: there [`Self::created`] differs.
     pub file_system_id: u64,
-    /// The device of the directory.
     pub device: u64,
-    /// The number of the directory on that device.
     pub inode: u64,
     /// When the directory was made: nanoseconds since 1970 (`stx_btime` of `statx(2)`), 0 where that is not known.
     pub created: i64,
 }
 
-/// Why nothing is kept of a root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum IdentityError {
     /// The platform: elsewhere no stat is known to show every change.
     #[error("an index is stored on Linux only")]
     Platform,
-    /// Stats of the file system do not report every change.
     #[error("the times of files on this file system do not show every change")]
     FileSystem,
-    /// The directory is missing.
     #[error("the directory is missing")]
     Absent,
-    /// The system refused a stat.
     #[error("the directory cannot be opened")]
     Refused,
 }

@@ -11,10 +11,8 @@ use std::time::{Duration, Instant};
 /// tree however slow the machine is just then.
 const FREE_CHECKS: usize = 256;
 
-/// Why a call should stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StopReason {
-    /// The client no longer wants the answer.
     Cancelled,
     /// The call has used up its time: answer with what was found so far.
     Deadline,
@@ -44,7 +42,6 @@ pub struct StopSignal {
     earlier: Option<EarlierDeadline>,
 }
 
-/// An earlier deadline for optional work.
 #[derive(Clone, Debug)]
 struct EarlierDeadline {
     started: Instant,
@@ -107,7 +104,6 @@ impl StopSignal {
         done
     }
 
-    /// Whether the work is [`Self::while_computing`].
     pub fn is_computing(&self) -> bool {
         self.computing.load(Ordering::Relaxed)
     }
@@ -129,7 +125,6 @@ impl StopSignal {
         }
     }
 
-    /// How long the call may take.
     pub fn limit(&self) -> Duration {
         self.limit
     }

@@ -28,7 +28,6 @@ pub(super) use walker::{walk, walk_child, walk_names};
 use worktree::exclude_of;
 pub(super) use worktree::{GIT_ENTRY, gitdir_of, is_left_out, names_worktree};
 
-/// How many ignore files a report names.
 const NAMED_IGNORE_FILES: usize = 3;
 
 /// Names and rules that are missing from a walk, and why. Its answers are true but not complete.
@@ -36,15 +35,11 @@ const NAMED_IGNORE_FILES: usize = 3;
 pub struct LimitsHit {
     /// Directories that could not be opened as too many files were open.
     pub directories: usize,
-    /// The limit that was met.
     pub limit: Option<Limit>,
-    /// The first ignore files of which not all rules count.
     rules: Vec<CutIgnoreFile>,
-    /// How many there are.
     rules_count: usize,
 }
 
-/// An ignore file of which not all rules count.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct CutIgnoreFile {
     file: WorkspacePath,
@@ -53,22 +48,18 @@ struct CutIgnoreFile {
 }
 
 impl LimitsHit {
-    /// Whether nothing is missing.
     pub fn is_empty(&self) -> bool {
         self.directories == 0 && self.rules_count == 0 && self.limit.is_none()
     }
 
-    /// Whether names are missing that the rules would show.
     pub fn hides_names(&self) -> bool {
         self.directories > 0
     }
 
-    /// Whether ignored names may be among those that were met.
     pub fn lacks_rules(&self) -> bool {
         self.rules_count > 0
     }
 
-    /// Adds those of another walk of the same search.
     pub fn add(&mut self, one: Self) {
         self.directories += one.directories;
         self.limit = self.limit.or(one.limit);
@@ -78,13 +69,11 @@ impl LimitsHit {
         self.rules_count += unnamed;
     }
 
-    /// Counts a directory that was not listed, and why.
     pub fn directory(&mut self, limit: Limit) {
         self.directories += 1;
         self.limit = Some(limit);
     }
 
-    /// One ignore file, once.
     fn ignore_file(&mut self, cut: CutIgnoreFile) {
         // Several walks of one answer meet the same ones above their starts.
         if self.rules.contains(&cut) {

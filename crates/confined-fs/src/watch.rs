@@ -54,7 +54,6 @@ pub(in crate::watch) use inotify::Queue;
 #[cfg(not(target_os = "linux"))]
 pub(in crate::watch) use unsupported::Queue;
 
-/// A file or directory that is open and is to be watched.
 #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "nothing can be watched there"))]
 enum OpenPath<'o> {
     File(&'o File),
@@ -64,23 +63,19 @@ enum OpenPath<'o> {
 /// Paths below a root, relative to it, whose content is not that of the directory that holds them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct MountsBelow {
-    /// Something is mounted there.
     mounted: BTreeSet<PathBuf>,
     /// The folder that an overlay keeps changes in: files are written there without an event, since
     /// overlayfs opens them with `FMODE_NONOTIFY`.
     written_through: BTreeSet<PathBuf>,
 }
 
-/// Why a root cannot be watched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unwatchable {
-    /// The platform reports too little.
     #[error("this platform does not report every change")]
     Platform,
     /// A file system that may change without an event, as network ones do.
     #[error("the file system does not report every change")]
     FileSystem,
-    /// The system does not say when something is mounted.
     #[error("the system does not report mounts")]
     Mounts,
     /// The user's limit of watches is reached.
@@ -89,32 +84,24 @@ pub enum Unwatchable {
     /// The user's limit of inotify instances is reached: each root has one.
     #[error("the limit of inotify instances is reached (sysctl fs.inotify.max_user_instances)")]
     OutOfInstances,
-    /// One directory is in two places, as with a bind mount.
     #[error("a directory is mounted twice")]
     Twice,
     /// Ignore rules are too many for all to count, which each answer has to say.
     #[error("there are too many ignore rules to apply them all")]
     Rules,
-    /// The system refused otherwise.
     #[error("the system refused a watch")]
     Refused,
 }
 
 #[derive(Debug)]
 struct Event<'a> {
-    /// Which watch it is for.
     watch: i32,
     /// The name in the watched directory; none for the directory itself.
     name: Option<&'a OsStr>,
-    /// The name is a directory's.
     directory: bool,
-    /// The name came or went.
     came_or_went: bool,
-    /// Events before this one were lost.
     lost: bool,
-    /// The watch is no more.
     ended: bool,
-    /// The file system is no more.
     unmounted: bool,
 }
 
@@ -127,7 +114,6 @@ pub struct Changes {
     pub trees: BTreeSet<WorkspacePath>,
     /// Names in these came or went: which paths. A directory among them is a new one.
     pub directories: BTreeMap<WorkspacePath, BTreeSet<WorkspacePath>>,
-    /// Files that are not what they were.
     pub files: BTreeSet<WorkspacePath>,
     /// Something was mounted or unmounted, perhaps elsewhere, perhaps no longer: what was asked of the
     /// system since the changes before these may concern another file.
@@ -135,7 +121,6 @@ pub struct Changes {
 }
 
 impl Changes {
-    /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         !(self.everything || self.remounted)
             && self.trees.is_empty()
@@ -143,7 +128,6 @@ impl Changes {
             && self.files.is_empty()
     }
 
-    /// Something else is at `path` now.
     fn replaced(&mut self, path: &WorkspacePath) {
         let Some(parent) = path.parent() else {
             self.everything = true;
@@ -162,7 +146,6 @@ impl Changes {
         }
     }
 
-    /// Notes what an event in the directory at `path` means.
     fn note(&mut self, path: &WorkspacePath, event: &Event<'_>) {
         let Some(name) = event.name else {
             // The directory itself was moved, removed or given other rights: the watch on its parent reports that, too.

@@ -21,7 +21,6 @@ pub use shared::{Opened, Workspace, WorkspaceOptions};
 const MAX_HEAD: u64 = 4 << 10;
 
 impl Workspace {
-    /// The roots, in the order given.
     pub fn roots(&self) -> &[Arc<Root>] {
         self.shared.roots.list()
     }
@@ -51,7 +50,6 @@ impl Workspace {
         Some(format!("no directory of this server's configuration can be used: {}", all.join("; ")))
     }
 
-    /// Whether a path is in another root that is nested in its own.
     pub fn in_nested_root(&self, path: &WorkspacePath) -> bool {
         let nested = self.shared.roots.nested_root(path.root(), path.relative());
         nested.is_some_and(|(_, rest)| !rest.as_os_str().is_empty())
@@ -68,12 +66,10 @@ impl Workspace {
         }
     }
 
-    /// Where walks of a root begin.
     pub fn entry_origin(&self, root: &WorkspacePath) -> EntryOrigin {
         EntryOrigin::of_root(&self.shared, root)
     }
 
-    /// A root directory itself.
     pub fn root_path(&self, root: &Arc<Root>) -> WorkspacePath {
         WorkspacePath::new(root, Path::new(""))
     }

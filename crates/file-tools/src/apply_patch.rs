@@ -35,7 +35,6 @@ mod patched_files;
 mod problems;
 mod section;
 
-/// Applies a patch to one or many files.
 pub(crate) struct ApplyPatch;
 
 /// Arguments of `apply_patch`.
@@ -166,7 +165,6 @@ impl Change for NetChanges {
 
 /// Files whose new problems are looked for: each look can ask a language server.
 const MAX_CHECKED_FILES: usize = 20;
-/// Notes on the hunks of one file.
 const MAX_HUNK_NOTES: usize = 5;
 
 /// The complete result as data.
@@ -205,7 +203,6 @@ pub(crate) struct FileOutput {
     notes: Vec<String>,
 }
 
-/// The answer. `revisions` are those of the steps, in their order.
 fn answer(
     cx: &CallContext,
     changes: &[NetChange],
@@ -259,7 +256,6 @@ fn answer(
     Answer::of(cx, text, &Output { files, notes, diff: diffs, problems }, &["notes", "diff"])
 }
 
-/// The notes on the hunks of a file.
 fn hunk_notes(change: &NetChange) -> Vec<String> {
     let mut notes: Vec<String> = change
         .hunks

@@ -39,23 +39,18 @@ const MAX_ARGUMENTS: usize = 64 << 10;
 /// How deep a line follows lists and objects.
 const MAX_DEPTH: usize = 4;
 
-/// Where the lines go, and whether calls depend on them.
 #[derive(Debug)]
 pub struct Audit {
     log: Arc<AppendLog>,
-    /// The name of this server in the configuration, in each line.
     label: Option<String>,
-    /// The role that its calls have.
     role: Option<String>,
     /// Whether a call whose line cannot be written is refused.
     pub required: bool,
 }
 
-/// A call that has been described but not answered yet.
 #[derive(Debug)]
 pub struct CallRecord(Map<String, Value>);
 
-/// How a call ended.
 #[derive(Clone, Copy, Debug)]
 pub struct AuditOutcome {
     /// `ok`, `asked` where the client was asked for a yes, `unknown_tool`, or the kind of the error.
@@ -68,17 +63,14 @@ pub struct AuditOutcome {
     pub written: u64,
     /// How a person was asked about the change, or agreed to it; `None` where nobody was asked.
     pub confirmation: Option<&'static str>,
-    /// From the arrival of the call to its answer.
     pub duration: Duration,
 }
 
 impl Audit {
-    /// An audit to `log`, with `label` in each line.
     pub fn new(log: AppendLog, label: Option<String>, required: bool) -> Self {
         Self { log: Arc::new(log), label, role: None, required }
     }
 
-    /// The same file for the calls that have a role.
     #[must_use]
     pub fn of_role(&self, role: &str) -> Self {
         let (log, label) = (Arc::clone(&self.log), self.label.clone());
@@ -129,7 +121,6 @@ impl Audit {
         self.write(line)
     }
 
-    /// Writes how the call ended, and what it changed.
     pub fn conclude(&self, record: &CallRecord, outcome: &AuditOutcome, changes: &ChangeLog) -> io::Result<()> {
         let mut line = record.0.clone();
         line.insert("event".into(), "call".into());
@@ -267,18 +258,14 @@ pub const IN_PROCESS: &str = "in-process";
 /// Who called, and what, as far as the client says so. Anybody can say anything: no right depends on it.
 #[derive(Clone, Debug, Default)]
 pub struct Caller {
-    /// Name and version, as the client says.
     pub client: Option<(String, String)>,
-    /// The id of the request, as text.
     pub request: String,
-    /// The conversation, as the request's `_meta` says.
     pub thread: Option<String>,
     /// The person, as the request's `_meta` says.
     pub user: Option<String>,
 }
 
 impl Caller {
-    /// The caller of the request `request` with this `_meta`.
     pub fn new(client: Option<(String, String)>, request: String, meta: &Map<String, Value>) -> Self {
         let headers = meta.get("headers").and_then(Value::as_object);
         let find = |keys: &[&str], in_headers: &[&str]| {
@@ -324,14 +311,11 @@ fn name(value: &Value) -> Option<String> {
 /// Bytes of the paths of changes that a line lists.
 const MAX_PATH_BYTES: usize = 32 << 10;
 
-/// The content of a file before or after a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RecordedContent {
     /// There was no file, or there is none now.
     Nothing,
-    /// A content with this revision.
     Content(Revision),
-    /// A content that nobody had a reason to read.
     Unknown,
 }
 
@@ -364,18 +348,15 @@ struct LoggedChanges {
 }
 
 impl ChangeLog {
-    /// A file held `before` and holds `after`.
     pub fn file(&self, path: &WorkspacePath, before: impl Into<RecordedContent>, after: impl Into<RecordedContent>) {
         let (before, after) = (before.into().value(), after.into().value());
         self.push(path, |path| json!({ "path": path, "before": before, "after": after }));
     }
 
-    /// A directory or a link was made or removed.
     pub fn other(&self, path: &WorkspacePath, kind: &'static str) {
         self.push(path, |path| json!({ "path": path, "kind": kind, "before": null, "after": null }));
     }
 
-    /// Whether further changes are only counted.
     pub fn is_full(&self) -> bool {
         self.changes().is_full()
     }

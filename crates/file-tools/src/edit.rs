@@ -33,10 +33,8 @@ use file_edit::FileEdit;
 use files::{EntryTarget, FilesEdit};
 use report::Output;
 
-/// Edits in one call.
 const MAX_EDITS: usize = 100;
 
-/// Replaces text that occurs once, or everywhere, in one file or in several.
 pub(crate) struct Edit;
 
 /// Arguments of `edit`.
@@ -137,7 +135,6 @@ fn plan_one(cx: &CallContext, edit: FileEdit, dry_run: bool) -> Result<Plan, Too
     Ok(if dry_run { Plan::Answer(planned.answer(cx, None)) } else { Plan::Change(Box::new(planned)) })
 }
 
-/// Plans a call whose entries name their files.
 fn plan_files(
     cx: &CallContext,
     args: Args,
@@ -184,7 +181,6 @@ fn expected_count(given: i64) -> Result<usize, ToolError> {
     })
 }
 
-/// Checks the two ways of saying what to replace.
 fn edits(cx: &CallContext, args: Args) -> Result<Vec<EditEntry>, ToolError> {
     let (replace_all, word) = (args.replace_all.unwrap_or(false), args.word.unwrap_or(false));
     // Some clients fill in every argument: an empty list, and two empty texts beside a list, are none.
@@ -229,7 +225,6 @@ fn edits(cx: &CallContext, args: Args) -> Result<Vec<EditEntry>, ToolError> {
     Ok(edits)
 }
 
-/// Checks several edits, and how much they copy.
 fn entries(cx: &CallContext, edits: Vec<SingleEdit>, defaults: (bool, bool)) -> Result<Vec<EditEntry>, ToolError> {
     let limit = cx.settings.max_file_size;
     let (mut entries, mut copied) = (Vec::with_capacity(edits.len()), 0);
@@ -252,7 +247,6 @@ fn entries(cx: &CallContext, edits: Vec<SingleEdit>, defaults: (bool, bool)) -> 
 }
 
 impl SingleEdit {
-    /// The new text, and where it is copied from if it is.
     fn take_text(&mut self, cx: &CallContext) -> Result<(String, Option<TextSource>), ToolError> {
         match (self.new_string.take(), self.new_from.take()) {
             (Some(_), Some(_)) => Err(ToolError::invalid("new_string and new_from were both given")

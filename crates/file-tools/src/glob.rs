@@ -69,13 +69,11 @@ const OWN_ALIASES: &[Alias] = &[
     Alias::names("case_sensitive", &["caseSensitive"]),
 ];
 
-/// A path as it is printed, a directory with a slash after it.
 fn printed(path: &WorkspacePath, is_directory: bool) -> String {
     format!("{path}{}", if is_directory { "/" } else { "" })
 }
 
 impl GlobRequest {
-    /// The answer with a list that takes no more than `room`.
     fn answer(&self, cx: &CallContext, found: &GlobHits, started: Instant, room: AnswerBudget) -> Answer {
         let (mut body, mut paths, mut gauge) = (String::new(), Vec::new(), room.gauge());
         for (at, (path, directory)) in found.paths.iter().enumerate().skip(self.skip) {

@@ -147,7 +147,6 @@ fn outline(cx: &CallContext, hits: &FileHits) -> Option<Vec<Definition>> {
 
 /// The note on a hit that is in no source.
 const OUTSIDE_NOTE: &str = "not in a cell's source";
-/// Characters of a line that are shown.
 const LINE_CHARS: usize = 200;
 
 /// Shows each line of a notebook that is in the source of a cell as it is there, and says in which one. A line of JSON
@@ -196,7 +195,6 @@ fn is_notebook(hits: &FileHits) -> bool {
     hits.real.relative().extension().is_some_and(|name| name.eq_ignore_ascii_case("ipynb"))
 }
 
-/// The file as it was searched.
 fn content(cx: &CallContext, hits: &FileHits) -> Option<Vec<u8>> {
     if let Some(bytes) = hits.seen.as_ref().and_then(|seen| seen.bytes.clone()) {
         return Some(bytes);

@@ -35,6 +35,8 @@
 //! [`session`] is what one session has seen, changed and spent; [`audit`] makes a line for each call.
 //! `commit` makes the changes of all tools, [`undo`] takes them back.
 
+#![expect(missing_docs, reason = "names and types that say it; units, bounds and errors are documented")]
+
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct ReadmeExamples;
@@ -117,7 +119,6 @@ static TOOLS: [ErasedTool; 14] = [
 const OTHER_NAMES: &str = "content=grep search=grep rg=grep find=glob list=ls dir=ls tree=ls view=read cat=read open=read get=read \
     replace=edit patch=edit create=write save=write rename=move mv=move cp=copy remove=delete rm=delete";
 
-/// Which tools are offered.
 #[derive(Clone, Debug, Default)]
 pub struct Selection {
     /// `--tools`: only these names, when given.
@@ -135,7 +136,6 @@ pub struct Toolbox {
 }
 
 impl Toolbox {
-    /// The tools of `selection`.
     pub fn new(selection: &Selection) -> Self {
         let offered = |spec: &Spec| {
             (spec.group == Group::Core || selection.groups.contains(&spec.group))
@@ -145,17 +145,14 @@ impl Toolbox {
         Self { tools: TOOLS.iter().filter(|tool| offered(tool.spec)).collect() }
     }
 
-    /// Names of all tools, whatever a selection leaves out.
     pub fn known() -> Vec<&'static str> {
         TOOLS.iter().map(|tool| tool.spec.name).collect()
     }
 
-    /// A toolbox of other tools, which lives as long as the process.
     pub fn of(tools: Vec<ErasedTool>) -> Self {
         Self { tools: tools.leak().iter().collect() }
     }
 
-    /// The offered tools, ordered by name.
     pub fn tools(&self) -> &[&'static ErasedTool] {
         &self.tools
     }
@@ -179,7 +176,6 @@ impl Toolbox {
         self.get("read").is_some()
     }
 
-    /// The offered tool called `name`.
     pub fn get(&self, name: &str) -> Option<&ErasedTool> {
         self.tools.iter().copied().find(|tool| tool.spec.name == name)
     }

@@ -46,7 +46,6 @@ pub(crate) struct Args {
     sort: Option<Sort>,
 }
 
-/// The tool that lists directories.
 pub(crate) struct Ls;
 
 impl Tool for Ls {
@@ -86,7 +85,6 @@ impl Tool for Ls {
     }
 }
 
-/// The listing of a directory as a call without other arguments shows it.
 pub(super) fn directory(cx: &CallContext, path: &str) -> Result<Answer, ToolError> {
     match Ls::plan(cx, Args { path: Some(path.to_owned()), ..Args::default() })? {
         Plan::Answer(answer) => Ok(answer),
@@ -110,7 +108,6 @@ fn roots(cx: &CallContext) -> Answer {
     Answer::text(text, &facts).data(cx, &Output { path: None, entries, facts, notes: Vec::new() })
 }
 
-/// The answer about `path`, which is not a directory.
 fn file_answer(cx: &CallContext, path: &WorkspacePath) -> Result<Answer, ToolError> {
     let access = |error| ToolError::access(&cx.workspace, error);
     let stat = cx.workspace.stat(path).map_err(access)?;

@@ -16,7 +16,6 @@ use super::{
     answer::count, context::echo, tool::PATH_ALIASES,
 };
 
-/// Files in one call.
 const MAX_FILES: usize = 20;
 /// Bytes of a file by which its kind is known.
 const HEAD_BYTES: u64 = 8 << 10;
@@ -130,7 +129,6 @@ impl Tool for Present {
     }
 }
 
-/// The paths of a call.
 fn requested(args: &Args) -> Result<Vec<String>, ToolError> {
     for ((name, text), most) in [("title", &args.title), ("note", &args.note)].into_iter().zip(MAX_CHARS) {
         let length = text.as_ref().map_or(0, |text| text.chars().count());
@@ -153,7 +151,6 @@ fn requested(args: &Args) -> Result<Vec<String>, ToolError> {
     Err(ToolError::invalid(why).hint(hint))
 }
 
-/// The file's path as it is printed, and the link to it.
 fn link(cx: &CallContext, given: &str) -> Result<(String, FileLink), ToolError> {
     let path = cx.existing(given, ExistingKind::File)?;
     let mut file = cx.workspace.open_file(&path).map_err(|error| match error.kind {
@@ -195,7 +192,6 @@ fn kind_of(name: &str, head: &[u8]) -> &'static str {
     }
 }
 
-/// One line about what was presented.
 fn summary(files: &[PresentedFile]) -> String {
     let named: Vec<String> = files.iter().map(|file| format!("{} ({})", file.path, file_size(file.size))).collect();
     match named.as_slice() {

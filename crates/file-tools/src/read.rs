@@ -86,7 +86,6 @@ mod office {
     }
 }
 
-/// The tool that shows files.
 pub(crate) struct Read;
 
 impl Tool for Read {
@@ -135,7 +134,6 @@ impl Tool for Read {
     }
 }
 
-/// The answer for one path.
 enum Shown {
     File(Box<Section>),
     /// The answer of `ls` about a directory, or the names in a secret file.
@@ -267,27 +265,22 @@ mod tests {
     }
 }
 
-/// Files in one call.
 const MAX_FILES: usize = 50;
 
 /// Units of any budget for the footer and the first line of a file, without its path.
 const MIN_SHARE: usize = 600;
 
-/// The answer for one of the files, below its heading.
 struct Piece {
     text: String,
     image: Option<ShownImage>,
-    /// As data, without its text.
     output: FileOutput,
     error: Option<ToolError>,
     record: Option<ReadRecord>,
 }
 
-/// Separates the texts of two files.
 const FILE_SEPARATOR: &str = "\n\n";
 
 impl Piece {
-    /// The line before it, with its line break.
     fn heading(&self) -> String {
         format!("==> {} <==\n", escape_controls(&self.output.path))
     }
@@ -532,7 +525,6 @@ fn is_of_bytes(media_type: &str) -> bool {
     media_type == "application/pdf" || media_type.starts_with("image/") && media_type != "image/svg+xml"
 }
 
-/// A file of another format, as `read` shows it.
 fn read_shown(cx: &CallContext, source: Source, limit: usize) -> Result<ResourceText, ToolError> {
     let too_large = too_large(&source, limit);
     let budget = AnswerBudget { image_bytes: cx.budget.image_bytes, ..AnswerBudget::bytes(limit) };

@@ -13,7 +13,6 @@ use super::{
     read_before_write,
 };
 
-/// Resources of one page.
 const MAX_PAGE: usize = 50;
 /// Values of one completion: as many as the protocol allows.
 const MAX_VALUES: usize = 100;
@@ -31,28 +30,17 @@ const URI_SHOWN: usize = 200;
 pub enum Operation {
     /// `completion/complete`: the paths that a person may mean by `value`, as the variable `argument` of a root's URI
     /// template.
-    Complete {
-        /// The URI template of a root.
-        template: String,
-        /// The variable of that template.
-        argument: String,
-        /// As far as it was typed.
-        value: String,
-    },
+    Complete { template: String, argument: String, value: String },
     /// `resources/list`: the roots, and the files that this session saw or wrote last, after `cursor`.
     List {
         /// The last resource that was sent: the list may change between two pages.
         cursor: Option<String>,
     },
     /// `resources/read`: a file as it is put into a conversation, or what a directory holds.
-    Read {
-        /// The URI of the resource.
-        uri: String,
-    },
+    Read { uri: String },
 }
 
 impl Operation {
-    /// The name in the audit.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Complete { .. } => "completion_complete",
@@ -61,7 +49,6 @@ impl Operation {
         }
     }
 
-    /// The arguments in the audit, which records where a `path` leads.
     pub fn arguments(&self) -> Map<String, Value> {
         let arguments = match self {
             Self::Complete { template, argument, value } => {

@@ -17,16 +17,11 @@ use std::io;
 use change_set::StateDir;
 use confined_fs::Revision;
 
-/// State shared by the calls of one session.
 #[derive(Debug)]
 pub struct Session {
-    /// Which files were seen, and at which revision.
     pub ledger: Ledger,
-    /// Former contents, and the changes that can be undone.
     pub history: History,
-    /// The quota that is left.
     pub quota: Quota,
-    /// Where each committed change is reported.
     pub changes: ChangeFeed,
 }
 
@@ -36,7 +31,6 @@ impl Session {
         Self::with_history(state, &HistoryLimits::default())
     }
 
-    /// As [`Session::new`], with these bounds of the history.
     pub fn with_history(state: Option<StateDir>, limits: &HistoryLimits) -> Self {
         let history = History::new(state.as_ref(), limits);
         Self::of(state, history)
@@ -59,7 +53,6 @@ impl Session {
         self.ledger.state().map(ConfirmCodes::of)
     }
 
-    /// The session with other bounds on what it may spend.
     #[must_use]
     pub fn within(mut self, limits: QuotaLimits) -> Self {
         self.quota = Quota::new(limits);

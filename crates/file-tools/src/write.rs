@@ -30,7 +30,6 @@ use super::{
 use content::{Appended, NewContent, fits_notebook, line_count};
 use write_request::{AppendAt, Mode, Output, WriteRequest, exists};
 
-/// Creates a file, replaces it whole, or appends to it.
 pub(crate) struct Write;
 
 /// Arguments of `write`.

@@ -127,7 +127,6 @@ impl<'b> ImageFile<'b> {
         })
     }
 
-    /// Whether the file itself may be shown if it is whole.
     fn is_showable(&self, view: &ImageView) -> bool {
         let ImageHeader { width, height, frames, is_unusual, .. } = self.header;
         let is_small = width.max(height) <= LONGEST_SHOWN && self.bytes.len() <= view.max_bytes;
@@ -144,7 +143,6 @@ impl<'b> ImageFile<'b> {
         }
     }
 
-    /// The image as it is stored, of an animation the first frame.
     fn decode(&self) -> Result<DynamicImage, ImageError> {
         let bytes = match self.format {
             ImageFormat::Jpeg => return jpeg::decode(self.bytes, &self.header, false),
@@ -168,7 +166,6 @@ impl<'b> ImageFile<'b> {
         DynamicImage::from_decoder(decoder).map_err(flawed)
     }
 
-    /// The pixels that are shown, upright.
     fn picture(&self, region: Option<Region>, stopped: &dyn Fn() -> bool) -> Result<RgbaImage, ImageError> {
         let ImageHeader { width, height, orientation, .. } = self.header;
         let whole = Region { x: 0, y: 0, width, height };
@@ -218,7 +215,6 @@ fn as_stored(region: Region, orientation: Orientation, width: u32, height: u32) 
     Region { x, y, width, height }
 }
 
-/// Whether the upright image is as wide as the stored one is high.
 fn swaps_sides(orientation: Orientation) -> bool {
     use Orientation::{Rotate90, Rotate90FlipH, Rotate270, Rotate270FlipH};
     matches!(orientation, Rotate90 | Rotate90FlipH | Rotate270 | Rotate270FlipH)
@@ -275,7 +271,6 @@ mod tests {
         bytes.into_inner()
     }
 
-    /// A pattern that does not compress to nothing.
     fn pattern(width: u32, height: u32) -> RgbImage {
         let noise = |x: u32, y: u32| (x * 7919 + y * 104_729 + x * y * 31).to_le_bytes();
         RgbImage::from_fn(width, height, |x, y| image::Rgb([noise(x, y)[0], noise(y, x)[1], noise(x, y)[2]]))
@@ -331,7 +326,6 @@ mod tests {
         assert_eq!(show(&png, &WHOLE_IMAGE), Err(ImageError::Broken("a checksum is wrong".to_owned())));
     }
 
-    /// The chunks of a PNG file.
     fn png_of(chunks: &[(&[u8; 4], &[u8])]) -> Vec<u8> {
         let mut bytes = b"\x89PNG\r\n\x1a\n".to_vec();
         for (kind, data) in chunks {
@@ -352,7 +346,6 @@ mod tests {
         (header, stream.finish().unwrap())
     }
 
-    /// Shown at full size, but not the file itself.
     fn is_encoded_again(bytes: &[u8]) -> bool {
         show(bytes, &WHOLE_IMAGE).unwrap().is_some_and(|image| pixels(&image).dimensions() == (20, 20))
     }

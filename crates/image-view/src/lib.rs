@@ -111,7 +111,6 @@ pub enum ImageError {
 }
 
 impl ImageError {
-    /// A decoder's complaint, short and on one line.
     #[cfg(feature = "decode")]
     pub(crate) fn broken(reason: impl std::fmt::Display) -> Self {
         const SHOWN_CHARS: usize = 120;
@@ -199,32 +198,26 @@ impl<'b> ImageFile<'b> {
         match self.0 {}
     }
 
-    /// As [`Self::memory`], without an image.
     pub fn file_size(&self) -> u64 {
         match self.0 {}
     }
 
-    /// As [`Self::memory`], without an image.
     pub fn size(&self) -> (u32, u32) {
         match self.0 {}
     }
 
-    /// As [`Self::memory`], without an image.
     pub fn frames(&self) -> u32 {
         match self.0 {}
     }
 
-    /// As [`Self::memory`], without an image.
     pub fn is_turned(&self) -> bool {
         match self.0 {}
     }
 
-    /// As [`Self::memory`], without an image.
     pub fn check(&self) -> Result<(), ImageError> {
         match self.0 {}
     }
 
-    /// As [`Self::memory`], without an image.
     pub fn show(&self, _: &ImageView, _: &dyn Fn() -> bool) -> Result<Option<EncodedImage>, ImageError> {
         match self.0 {}
     }

@@ -13,7 +13,6 @@ use crate::{DiskChange, instance::Instance, protocol::notification};
 /// How often a wait looks whether its call was cancelled.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// A change of one file, as a server sees it.
 pub(super) struct DocumentChange<'e> {
     pub(super) uri: &'e str,
     pub(super) language: &'e str,
@@ -22,7 +21,6 @@ pub(super) struct DocumentChange<'e> {
     pub(super) after: &'e str,
 }
 
-/// The diagnostics before and after a change.
 #[derive(Debug, Default)]
 pub(super) struct ServerReport {
     pub(super) before: Vec<Diagnostic>,
@@ -31,17 +29,14 @@ pub(super) struct ServerReport {
     pub(super) elsewhere: FileDiagnostics,
 }
 
-/// Why there is no report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NoServerReport {
     TimedOut,
     Ended,
     Cancelled,
-    /// It says that it cannot check anything.
     Broken,
 }
 
-/// When a wait ends.
 pub(super) struct WaitLimit<'s> {
     pub(super) deadline: Instant,
     pub(super) stop: &'s StopSignal,
@@ -141,7 +136,6 @@ pub(super) fn notify(instance: &Instance, state: &mut State, edit: &DocumentChan
     instance.send(&messages);
 }
 
-/// The message about a change on the disk.
 pub(super) fn on_disk(uri: &str, kind: DiskChange) -> serde_json::Value {
     let changes = json!({ "changes": [{ "uri": uri, "type": kind as u8 }] });
     notification("workspace/didChangeWatchedFiles", &changes)

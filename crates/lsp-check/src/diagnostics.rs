@@ -9,7 +9,6 @@ use text_file::shorten;
 
 use super::protocol::{parsed, respelled};
 
-/// Problems of one file that are kept.
 const MAX_KEPT: usize = 1000;
 /// Characters of a message that are kept: a compiler's may be pages.
 const MAX_MESSAGE: usize = 2000;
@@ -31,7 +30,6 @@ pub(super) struct Diagnostic {
     code: Option<String>,
 }
 
-/// The diagnostics of files by URI.
 pub(super) type FileDiagnostics = BTreeMap<String, Vec<Diagnostic>>;
 
 /// The parameters of `textDocument/publishDiagnostics`: the URI, respelled, the version of the text, and its
@@ -78,7 +76,6 @@ impl Diagnostic {
         })
     }
 
-    /// Whether it is an error.
     pub(super) fn is_error(&self) -> bool {
         self.severity == Severity::Error
     }

@@ -37,7 +37,6 @@ pub(super) struct Instance(Arc<Shared>);
 #[derive(Debug)]
 pub(super) struct Shared {
     name: String,
-    /// When it was started.
     pub(super) started: Instant,
     number: u8,
     broker: Arc<Broker>,
@@ -92,7 +91,6 @@ impl Instance {
         self.changed.wait_timeout(state, limit).unwrap_or_else(PoisonError::into_inner).0
     }
 
-    /// Asks it to end by itself.
     pub(super) fn shut_down(&self) {
         let shutdown = json!({ "jsonrpc": "2.0", "id": "shutdown", "method": "shutdown" });
         self.send(&[shutdown, notification("exit", &Value::Null)]);
@@ -118,7 +116,6 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sends messages, in this order.
     pub(super) fn send(&self, messages: &[Value]) {
         for message in messages {
             let body = message.to_string();
@@ -172,7 +169,6 @@ fn read(shared: &Shared, mut output: ProgramOutput) {
     shared.end(&why);
 }
 
-/// Reads until the server closes its output, or sends what it must not.
 fn read_messages(shared: &Shared, output: &mut ProgramOutput) -> Result<(), Box<dyn Error>> {
     let (mut frames, mut buffer) = (Vec::new(), vec![0; 64 << 10]);
     let (mut left, mut since) = (BURST_BYTES, Instant::now());

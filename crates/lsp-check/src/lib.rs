@@ -27,6 +27,8 @@
 //!
 //! A part of Rootbound, published with it: its interface changes without notice.
 
+#![expect(missing_docs, reason = "names and types that say it; units, bounds and errors are documented")]
+
 mod check;
 mod diagnostics;
 mod instance;
@@ -52,22 +54,16 @@ struct ReadmeExamples;
 /// Bytes of the largest text that is sent.
 const MAX_TEXT: usize = 1 << 20;
 
-/// One `[lsp.NAME]` table, validated.
 #[derive(Clone, Debug)]
 pub struct LanguageServer {
-    /// The name of its table.
     pub name: String,
-    /// How it is started.
     pub program: BrokeredProgram,
-    /// The extensions of its files, without dots.
     pub extensions: Vec<String>,
     /// Names of files that mark the directory it is started in: the highest below the root that has one of them.
     pub root_markers: Vec<String>,
     /// How long a change waits for it; without one 5 seconds, and until 15 after its start.
     pub timeout: Option<Duration>,
-    /// Its configuration, which it asks for by section.
     pub settings: Value,
-    /// Its options at the start, over the built-in ones.
     pub initialization_options: Value,
 }
 
@@ -83,7 +79,6 @@ impl LanguageServer {
         )
     }
 
-    /// The name of the file that is started.
     fn program_name(&self) -> String {
         let program = Path::new(&self.program.program);
         program.file_name().unwrap_or_default().to_string_lossy().into_owned()
@@ -93,29 +88,21 @@ impl LanguageServer {
 /// The kind of a change on the disk: `FileChangeType` of the protocol, with its numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DiskChange {
-    /// A new file or directory.
     Created = 1,
-    /// New content of a file.
     Changed = 2,
-    /// A file or directory that is gone.
     Deleted = 3,
 }
 
-/// A change of one file that was made.
 #[derive(Clone, Copy, Debug)]
 pub struct FileChange<'c> {
-    /// The file, by its real path.
     pub path: &'c WorkspacePath,
     /// Its text before; `None` where there was no file.
     pub before: Option<&'c str>,
-    /// The text that the disk has now.
     pub after: &'c str,
 }
 
-/// The answer of the server for a file to a change.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Checked {
-    /// The problems in the file that the change introduced, the worst first.
     pub problems: Vec<Problem>,
     /// Errors that it introduced in other files.
     pub elsewhere: Vec<(WorkspacePath, Problem)>,

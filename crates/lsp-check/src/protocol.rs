@@ -11,12 +11,10 @@ const MAX_SECTIONS: usize = 100;
 /// Characters of a path that a URI has unescaped, besides letters and digits.
 const ENCODED_CHARS: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// A message without an answer.
 pub(super) fn notification(method: &str, params: &Value) -> Value {
     json!({ "jsonrpc": "2.0", "method": method, "params": params })
 }
 
-/// The request that opens the conversation. Only what is used is announced.
 pub(super) fn initialize(root_uri: &str, options: &Value) -> Value {
     json!({
         "processId": null,
@@ -77,7 +75,6 @@ pub(super) fn answer(
     json!({ "jsonrpc": "2.0", "id": id, "result": result })
 }
 
-/// The settings of a section, which may have dots in it.
 fn section(settings: &Value, section: Option<&str>) -> Value {
     let Some(section) = section.filter(|section| !section.is_empty()) else { return settings.clone() };
     if let Some(whole) = settings.get(section) {
@@ -130,13 +127,11 @@ const LANGUAGE_IDS: &str = "rs=rust ts=typescript mts=typescript cts=typescript 
      kt=kotlin kts=kotlin sh=shellscript bash=shellscript yml=yaml md=markdown hs=haskell ex=elixir exs=elixir ml=ocaml \
      mli=ocaml pl=perl pm=perl tf=terraform";
 
-/// The protocol's name for the language of files with an extension.
 pub(super) fn language_id(extension: &str) -> &str {
     let id = |pair: &'static str| pair.strip_prefix(extension)?.strip_prefix('=');
     LANGUAGE_IDS.split(' ').find_map(id).unwrap_or(extension)
 }
 
-/// The URI of an absolute path.
 pub(super) fn file_uri(path: &Path) -> String {
     format!("file://{}", percent_encode(path.as_os_str().as_encoded_bytes(), ENCODED_CHARS))
 }

@@ -107,7 +107,6 @@ impl Scrubber {
         escape_controls(&lines.filter(|line| !line.is_empty()).collect::<Vec<_>>().join("; ")).to_string()
     }
 
-    /// Whether `text` begins with the path of a root.
     fn is_in_root(&self, text: &str) -> bool {
         let is_whole = |rest: &str| !rest.starts_with(is_name);
         self.roots.iter().any(|(host, _)| host.len() > 1 && text.strip_prefix(host.as_str()).is_some_and(is_whole))
@@ -143,7 +142,6 @@ impl Scrubber {
     }
 }
 
-/// How long the path at the start of `text` is.
 fn path_length(text: &str, before: char) -> usize {
     let line = text.lines().next().unwrap_or_default();
     if "'\"`".contains(before)

@@ -32,20 +32,17 @@ const STARTUP_TIMEOUT: Duration = Duration::from_secs(15);
 const FIRST_DELAY: Duration = Duration::from_secs(2);
 const MAX_DELAY: Duration = Duration::from_secs(300);
 
-/// The language servers of all roots.
 #[derive(Debug)]
 pub struct LanguageServers {
     servers: Vec<LanguageServer>,
     /// `None` where it could not be started.
     broker: Option<Arc<Broker>>,
     home: Option<PathBuf>,
-    /// By the server's number and its directory.
     slots: Mutex<HashMap<(usize, String), Slot>>,
     /// Files that were opened because they were read.
     opened: Mutex<HashSet<WorkspacePath>>,
 }
 
-/// Why a server does not run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{why}")]
 pub struct ProbeError {
@@ -53,19 +50,13 @@ pub struct ProbeError {
     pub why: String,
 }
 
-/// One server in one directory.
 #[derive(Debug, Default)]
 struct Slot {
     instance: Option<Arc<Instance>>,
-    /// Of starts that failed.
     starts: Backoff,
-    /// Of answers that came too late.
     answers: Backoff,
-    /// Why it does not run.
     why: Option<String>,
-    /// Its words about its state in the last answer that had them.
     noted: Option<String>,
-    /// The texts of files before the first change that was not checked.
     unchecked: HashMap<String, Option<String>>,
     used: Option<Instant>,
 }
@@ -78,7 +69,6 @@ struct Backoff {
 }
 
 impl Backoff {
-    /// Whether the server is left alone now.
     fn is_waiting(&self, now: Instant) -> bool {
         self.until.is_some_and(|until| now < until)
     }
@@ -93,7 +83,6 @@ impl Backoff {
     }
 }
 
-/// One file, its server, and where that runs.
 struct CheckedFile<'s> {
     server: &'s LanguageServer,
     key: (usize, String),
@@ -104,7 +93,6 @@ struct CheckedFile<'s> {
 }
 
 impl LanguageServers {
-    /// None of them runs yet.
     pub fn new(servers: Vec<LanguageServer>, broker: Option<Broker>) -> Self {
         let home = std::env::var_os("HOME").map(PathBuf::from);
         Self { servers, broker: broker.map(Arc::new), home, slots: Mutex::default(), opened: Mutex::default() }
@@ -256,7 +244,6 @@ impl LanguageServers {
         self.servers.iter().enumerate().map(|one| probe(one).map_err(|why| ProbeError { why })).collect()
     }
 
-    /// Where the server for a file runs, if there is one.
     fn place<'s>(&'s self, workspace: &Workspace, path: &WorkspacePath) -> Option<CheckedFile<'s>> {
         let (number, extension) = self.server_for(path)?;
         let directory = project(workspace, path, &self.servers[number].root_markers);
@@ -264,7 +251,6 @@ impl LanguageServers {
         Some(CheckedFile { uri, extension, ..self.place_in(workspace, number, directory) })
     }
 
-    /// The place of a server in a directory, without a file.
     fn place_in(&self, workspace: &Workspace, number: usize, directory: WorkspacePath) -> CheckedFile<'_> {
         let server = &self.servers[number];
         // A person's name for a server is its program.
@@ -274,7 +260,6 @@ impl LanguageServers {
         CheckedFile { server, key, directory, uri: String::new(), extension: String::new(), name }
     }
 
-    /// Whether a file is one that a server is for.
     pub fn are_for(&self, path: &WorkspacePath) -> bool {
         self.server_for(path).is_some()
     }

@@ -12,7 +12,6 @@ use crate::diagnostics::{Diagnostic, FileDiagnostics, published, reported};
 use crate::protocol::{answer, initialize, notification, parsed};
 use crate::trouble::Trouble;
 
-/// Files whose problems are kept.
 const MAX_FILES: usize = 256;
 /// Problems that are kept of a file that is not open: more are not shown.
 const MAX_PROBLEMS_ELSEWHERE: usize = 50;
@@ -39,7 +38,6 @@ pub(super) enum Phase {
     Ended,
 }
 
-/// One message of a server, whose parts are read where they are needed.
 #[derive(Deserialize)]
 struct Incoming<'m> {
     #[serde(borrow)]
@@ -63,26 +61,19 @@ struct TextRequest {
     at: Instant,
 }
 
-/// One file that the server has open.
 #[derive(Debug)]
 struct Document {
     version: i64,
     sent: Instant,
-    /// When the diagnostics of this version that have arrived were asked for.
     pulled: Option<Instant>,
-    /// Whether a request for them is under way.
     is_pulling: bool,
-    /// When the server answered a request that was sent after this version.
     passed: Option<Instant>,
-    /// A hash of the text.
     text: u64,
-    /// Whether all reports about this version have arrived.
     is_settled: bool,
     /// Whether the version before was replaced before that: its list may still come.
     follows_unsettled: bool,
 }
 
-/// The problems of one file.
 #[derive(Debug, Default)]
 struct FileProblems {
     pushed: Vec<Diagnostic>,
@@ -91,19 +82,16 @@ struct FileProblems {
     pulled: Vec<Diagnostic>,
 }
 
-/// The state of one server, changed by the messages in both directions.
 #[derive(Debug, Default)]
 pub(super) struct State {
     pub(super) phase: Phase,
     documents: HashMap<String, Document>,
-    /// Whether it was done with a change once.
     pub(super) has_settled: bool,
     /// The diagnostics of all files before the first change that was not checked, once there is one.
     pub(super) unchecked: Option<FileDiagnostics>,
     pub(super) trouble: Trouble,
     /// Whether it runs a check of its own after each save: rust-analyzer, unless that is off.
     pub(super) checks_saves: bool,
-    /// Whether it has shown that it finds problems, or that it is loaded.
     is_proven: bool,
     ready_at: Option<Instant>,
     /// How long after one list for a text another one came; halved with each further text.
@@ -112,7 +100,6 @@ pub(super) struct State {
     pending: Vec<[String; 3]>,
     files: HashMap<String, FileProblems>,
     progress: HashSet<String>,
-    /// Whether it has loaded the project, where it says so.
     quiescent: Option<bool>,
     /// When it was last busy, and when it last reported something about a file.
     last_busy: Option<Instant>,
@@ -122,7 +109,6 @@ pub(super) struct State {
     last_check: Option<Instant>,
     asked: HashMap<u64, TextRequest>,
     last_id: u64,
-    /// Whether it is asked for diagnostics.
     pulls: bool,
     names_versions: bool,
     root_uri: String,
@@ -130,7 +116,6 @@ pub(super) struct State {
 }
 
 impl State {
-    /// Before anything was sent. Also returns the first message.
     pub(super) fn new(root_uri: String, options: &Value, settings: Value) -> (Self, Value) {
         let checks_saves = options.get("checkOnSave").is_none_or(|checks| *checks != Value::Bool(false));
         let first = initialize(&root_uri, options);
@@ -340,7 +325,6 @@ impl State {
         messages
     }
 
-    /// The request that shows whether it has taken note of a file's content.
     fn ask(&mut self, uri: &str, now: Instant) -> Option<Value> {
         let document = self.documents.get_mut(uri)?;
         document.is_pulling = self.pulls;
@@ -372,7 +356,6 @@ impl State {
         Some(notification("textDocument/didClose", &json!({ "textDocument": { "uri": uri } })))
     }
 
-    /// The diagnostics of a file now.
     pub(super) fn diagnostics(&self, uri: &str) -> Vec<Diagnostic> {
         let Some(file) = self.files.get(uri) else { return Vec::new() };
         let pulled = file.pulled.iter().filter(|one| !file.pushed.iter().any(|other| one.is_said_by(other)));
@@ -394,7 +377,6 @@ impl State {
         pulled.iter().chain(unchecked.get(uri).into_iter().flatten()).cloned().collect()
     }
 
-    /// The diagnostics of all files.
     pub(super) fn all(&self) -> FileDiagnostics {
         self.files.keys().map(|uri| (uri.clone(), self.diagnostics(uri))).collect()
     }
@@ -438,7 +420,6 @@ impl State {
         }
     }
 
-    /// Whether it is loading or checking something.
     fn is_busy(&self) -> bool {
         match self.quiescent {
             // It indexes while it can answer. Checks of a save are what has to be waited for.
@@ -448,7 +429,6 @@ impl State {
         }
     }
 
-    /// Whether it has not loaded the project yet.
     pub(crate) fn is_loading(&self) -> bool {
         self.phase == Phase::Starting || self.quiescent == Some(false) || (self.quiescent.is_none() && self.is_busy())
     }
@@ -460,7 +440,6 @@ impl State {
         self.phase == Phase::Ready && (self.quiescent == Some(true) || (!self.is_busy() && has_answered))
     }
 
-    /// Whether it has reported on the content of a file.
     fn has_answered(&self, uri: &str) -> bool {
         let (Some(document), file) = (self.documents.get(uri), self.files.get(uri)) else { return false };
         if self.pulls {
@@ -544,7 +523,6 @@ mod tests {
         state.receive(notification(method, params).to_string().as_bytes(), now).unwrap();
     }
 
-    /// The answer to the request that follows a text.
     fn pass(state: &mut State, number: u64, now: Instant) {
         state.receive(json!({ "jsonrpc": "2.0", "id": number, "result": [] }).to_string().as_bytes(), now).unwrap();
     }

@@ -11,7 +11,6 @@ use super::{LanguageServer, protocol::parsed};
 
 /// Characters of its words that are kept.
 const MAX_WORDS: usize = 2000;
-/// Refused paths that are kept.
 const MAX_DENIED: usize = 8;
 /// Folders of the home directory in which each program has a folder of its own.
 const SHARED_FOLDERS: &[&str] = &[".cache", ".config", ".local"];
@@ -29,7 +28,6 @@ pub(super) struct Trouble {
 }
 
 impl Trouble {
-    /// Takes note of `experimental/serverStatus`.
     pub(super) fn status(&mut self, health: Option<&str>, message: Option<&str>) {
         let Some(health) = health else { return };
         self.health = (health != "ok").then(|| {
@@ -50,7 +48,6 @@ impl Trouble {
         }
     }
 
-    /// Takes note of its last lines on stderr.
     pub(super) fn last_words(&mut self, text: &str) {
         self.deny(text);
         let options = text.lines().find_map(|line| line.split_once(LET_READ));
@@ -72,22 +69,18 @@ impl Trouble {
         }
     }
 
-    /// Why `rootbound exec` did not start it.
     pub(super) fn refusal(&self) -> Option<&str> {
         self.last_error.as_deref()?.strip_prefix("rootbound: ")
     }
 
-    /// Whether it cannot check anything.
     pub(super) fn is_broken(&self) -> bool {
         self.health.as_ref().is_some_and(|(_, is_error)| *is_error)
     }
 
-    /// Its message to a state that is not good.
     pub(super) fn health(&self) -> Option<&str> {
         self.health.as_ref().map(|(message, _)| message.as_str())
     }
 
-    /// Why it may have ended.
     pub(super) fn why(&self) -> Option<&str> {
         self.last_error.as_deref().or(self.health())
     }
@@ -152,7 +145,6 @@ fn denied_path(text: &str) -> Option<PathBuf> {
     paths(&text[line_start..line_end]).pop().or_else(|| paths(&text[..line_start]).pop())
 }
 
-/// The absolute paths of a text that a program may not read anyway.
 fn paths(text: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut rest = text;

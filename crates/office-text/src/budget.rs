@@ -55,7 +55,6 @@ const BYTES_PER_LOOK: u64 = 1 << 17;
 /// Bytes that what is kept of names, styles, notes and strings may take.
 const MAX_HELD_BYTES: usize = 32 << 20;
 
-/// Counts down while a document is read.
 pub(crate) struct Budget<'a> {
     /// How many more bytes may be inflated.
     pub(crate) inflated: Cell<u64>,

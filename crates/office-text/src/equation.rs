@@ -13,13 +13,11 @@ use crate::{
 /// Bytes of the longest equation.
 const MAX_EQUATION: usize = 64 << 10;
 
-/// Elements of one equation.
 const MAX_ELEMENTS: usize = 20_000;
 
 /// Elements whose text is not shown: the equation in other forms, its look, and what was deleted.
 const LEFT_OUT: [&str; 7] = ["Fallback", "annotation", "annotation-xml", "ctrlPr", "del", "moveFrom", "rPr"];
 
-/// Elements that have text.
 const TEXT_ELEMENTS: [&str; 6] = ["t", "mi", "mn", "mo", "mtext", "ms"];
 
 /// Elements that end with a raised or lowered text.
@@ -29,16 +27,13 @@ const SCRIPTED_ELEMENTS: [&str; 10] =
 /// Relations, which have a space on each side.
 const RELATION_SIGNS: &str = "=<>≤≥≠≈≡→⇒⇔∈∉⊂⊆∝≔∼≅";
 
-/// An element that has begun.
 #[derive(Default)]
 struct Element {
     name: String,
     parts: Vec<Part>,
-    /// Its attributes, and in Office Math the values of its properties, as `chr`.
     properties: Vec<(String, String)>,
 }
 
-/// What an element within another one shows.
 struct Part {
     name: String,
     text: String,
@@ -49,12 +44,10 @@ impl Element {
         self.properties.iter().find(|(key, _)| key == name).map_or(usual, |(_, value)| value)
     }
 
-    /// The part of a name, in Office Math.
     fn named(&self, name: &str) -> &str {
         self.parts.iter().find(|part| part.name == name).map_or("", |part| &part.text)
     }
 
-    /// The part at a place, in `MathML`.
     fn at(&self, at: usize) -> &str {
         self.parts.get(at).map_or("", |part| &part.text)
     }
@@ -63,7 +56,6 @@ impl Element {
         self.parts.iter().map(|part| part.text.as_str()).collect::<Vec<_>>().join(between)
     }
 
-    /// What the element shows.
     fn composed(&self) -> String {
         let (base, below, above) = (self.named("e"), self.named("sub"), self.named("sup"));
         match self.name.as_str() {
@@ -150,13 +142,10 @@ impl Element {
 /// How much holds a text together, from most to least.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Strength {
-    /// A number, a letter, or what is in brackets.
     Atom,
     /// Several without a sign between: `2ab`.
     Chain,
-    /// With a sign of a product.
     Product,
-    /// With a fraction.
     Ratio,
     Sum,
 }
@@ -225,7 +214,6 @@ fn accented(base: &str, accent: &str) -> String {
     within(base, Strength::Atom) + accent
 }
 
-/// The equation with spaces around its relations, but for those in brackets.
 fn spaced(text: &str) -> String {
     let (mut found, mut depth) = (String::with_capacity(text.len() + 16), 0_usize);
     for sign in text.chars() {
@@ -246,7 +234,6 @@ fn spaced(text: &str) -> String {
     found.trim().to_owned()
 }
 
-/// Reads the equation whose element has just begun, to its end.
 pub(crate) fn equation(xml: &mut Xml<'_>, budget: &Budget<'_>) -> Result<String> {
     let (around, mut open, mut elements, mut bytes) = (xml.depth.saturating_sub(1), vec![Element::default()], 0, 0);
     while xml.depth > around {
@@ -291,7 +278,6 @@ pub(crate) fn equation(xml: &mut Xml<'_>, budget: &Budget<'_>) -> Result<String>
     Ok(spaced(&open.first().map(Element::in_a_row).unwrap_or_default()))
 }
 
-/// The element that begins, with the attributes that count.
 fn element(tag: &Tag<'_>) -> Element {
     const KEPT_ATTRIBUTES: [&str; 5] = ["val", "open", "close", "separators", "linethickness"];
     let value = |name: &str| Some((name.to_owned(), tag.attribute(name)?.chars().take(8).collect()));

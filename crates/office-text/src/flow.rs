@@ -24,21 +24,17 @@ pub struct Paragraph<'t> {
     pub cut: bool,
 }
 
-/// Takes paragraphs, and says whether it wants more.
 pub(crate) type TakeParagraph<'t> = dyn FnMut(Paragraph<'_>) -> ControlFlow<()> + 't;
 
 /// The paragraph that is written, and what it is part of: a cell, a note or another text within a paragraph or a table.
 #[derive(Default)]
 struct Line {
     text: String,
-    /// The mark of the stretch of text at its end.
     mark: Option<String>,
     /// Raised and lowered text, and the mark that was open where such text is at the end.
     scripts: Scripts,
     script_mark: Option<String>,
-    /// Whether it ends with an equation.
     is_equation: bool,
-    /// The paragraphs before it, and what divides them.
     captured: String,
     between: char,
 }
@@ -51,7 +47,6 @@ pub(crate) struct Table {
 
 pub(crate) struct Flow<'t> {
     take: &'t mut TakeParagraph<'t>,
-    /// The first paragraph that is wanted.
     first: usize,
     number: usize,
     pub(crate) is_done: bool,
@@ -59,15 +54,12 @@ pub(crate) struct Flow<'t> {
     /// The paragraphs around it; none for one of the text itself.
     around: Vec<Line>,
     pub(crate) tables: Vec<Table>,
-    /// Notes and text boxes of the paragraph, which follow it.
     after: Vec<String>,
     held: usize,
     cut: bool,
-    /// Whether something that gave no paragraph was cut.
     was_cut: bool,
     /// Marks of the text that comes: `inserted by A`, `hidden`.
     pub(crate) marks: Vec<String>,
-    /// Footnotes and endnotes so far.
     notes: [usize; 2],
 }
 
@@ -116,7 +108,6 @@ impl<'t> Flow<'t> {
         self.line.scripts.set(sign);
     }
 
-    /// Adds text of the author, which may be raised or lowered.
     pub(crate) fn push_text(&mut self, text: &str) {
         let mark = self.marks.last();
         if self.line.scripts.is_open() && self.line.script_mark.as_ref() != mark {
@@ -134,7 +125,6 @@ impl<'t> Flow<'t> {
         }
     }
 
-    /// Adds text to the paragraph, as much as fits.
     pub(crate) fn push(&mut self, text: &str) {
         if !text.is_empty() {
             self.end_script(text.chars().next());
@@ -198,7 +188,6 @@ impl<'t> Flow<'t> {
         }
     }
 
-    /// Hands out a line and what follows it.
     fn emit(&mut self, mut text: String, heading: Option<u8>, label: &str) {
         for after in self.after.drain(..) {
             text.extend((!text.is_empty()).then_some('\n'));
@@ -215,7 +204,6 @@ impl<'t> Flow<'t> {
         }
     }
 
-    /// Begins a text within the paragraph.
     pub(crate) fn begin_capture(&mut self, between: char) {
         let around = mem::replace(&mut self.line, Line { between, ..Line::default() });
         self.around.push(around);
@@ -230,7 +218,6 @@ impl<'t> Flow<'t> {
         }
     }
 
-    /// Ends it, and gives its text.
     pub(crate) fn end_capture(&mut self) -> String {
         self.end_paragraph(None, "");
         mem::replace(&mut self.line, self.around.pop().unwrap_or_default()).captured
@@ -246,7 +233,6 @@ impl<'t> Flow<'t> {
         label
     }
 
-    /// Adds a note or a text box, which follows the paragraph.
     pub(crate) fn push_after(&mut self, text: String) {
         if !text.is_empty() && self.hold(text.len() + 24) {
             self.after.push(text);

@@ -81,7 +81,6 @@ pub const MAX_MEMORY_BYTES: u64 = 112 << 20;
 enum Content {
     Text(Docx),
     Workbook(Xlsx),
-    /// The parts of its slides.
     Presentation(Vec<String>),
     OpenDocument(Odf),
 }
@@ -114,7 +113,6 @@ pub struct Outline {
     pub headings: Vec<Heading>,
 }
 
-/// Headings that are kept.
 const MAX_HEADINGS: usize = 10_000;
 
 impl Outline {

@@ -1,6 +1,5 @@
 //! Numbers that are dates, times or durations by their format: ECMA-376 part 1, 18.8.30 and 18.17.4.
 
-/// The form in which a number is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum NumberFormat {
     #[default]
@@ -8,7 +7,6 @@ pub(crate) enum NumberFormat {
     Date,
     Time,
     DateTime,
-    /// Hours that may be more than a day has.
     Duration,
 }
 
@@ -80,7 +78,6 @@ fn clock(milliseconds: u64) -> String {
     format!("{:02}:{:02}:{:02}{rest}", seconds / 3600, seconds / 60 % 60, seconds % 60)
 }
 
-/// The date of a day by its number.
 fn date(day: u64, is_1904: bool) -> String {
     // Lotus 1-2-3 took 1900 for a leap year, and Excel keeps that day: 18.17.4.1.
     let days_to_1970 = match day {

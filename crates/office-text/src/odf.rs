@@ -15,7 +15,6 @@ use crate::{
     xml::{Node, Tag, Xml},
 };
 
-/// The part with the text.
 pub(crate) const CONTENT_PART: &str = "content.xml";
 
 /// Bytes of the description of an image, and of the name of an author.
@@ -106,7 +105,6 @@ impl Odf {
         Reader::new(self, package, flow).read(&mut package.required_xml(CONTENT_PART)?)
     }
 
-    /// The headers and footers of a text, each with what it is.
     pub(crate) fn headers(&self, package: &Package<'_>) -> Result<Vec<(&'static str, String)>> {
         let mut found = Vec::new();
         let Some(mut xml) = package.xml("styles.xml")?.filter(|_| self.items.is_empty()) else { return Ok(found) };
@@ -226,11 +224,9 @@ pub(crate) fn collapsed(text: &str, is_white: &mut bool) -> String {
     text.chars().filter_map(shown).collect()
 }
 
-/// A paragraph that has begun.
 #[derive(Default)]
 struct Open {
     heading: Option<u8>,
-    /// The sign of an item of a list.
     prefix: String,
     is_white: bool,
     /// Whether it is in a shape or a box within another one, which it follows.
@@ -248,29 +244,22 @@ struct Frame {
     alt: String,
 }
 
-/// Where the reading is.
 #[derive(Default)]
 struct Position<'d> {
     /// `None` is where a cell, a note or another text within a paragraph begins.
     paragraphs: Vec<Option<Open>>,
-    /// The styles of the lists around a paragraph.
     lists: Vec<Option<(&'d String, &'d List)>>,
-    /// Whether the next paragraph is the first one of an item.
     is_item: bool,
     numbers: Numbers,
     frame: Frame,
-    /// Those around it.
+    /// Enclosing frames, outermost first.
     frames: Vec<Frame>,
-    /// How often each of the cells that are open is repeated.
     cells: Vec<usize>,
-    /// Whether the paragraphs, spans and sections that are open began a mark.
     hidden: Vec<bool>,
-    /// The signs of raised or lowered text of the spans that are open.
     scripts: Vec<Option<char>>,
     /// The text of an element that is not shown as it is, and the author that it named.
     field: Option<String>,
     author: String,
-    /// The reference of the note that is read.
     note: String,
     /// The identifier and the kind of the change that is read; marks and texts of those that were.
     change: (String, &'static str),
@@ -278,7 +267,6 @@ struct Position<'d> {
     slide: Slide,
 }
 
-/// Reads the text of a document or a slide.
 struct Reader<'d, 't> {
     odf: &'d Odf,
     package: &'d Package<'d>,
@@ -456,7 +444,6 @@ impl<'d, 't> Reader<'d, 't> {
         matches!(self.at.paragraphs.last(), Some(Some(_)))
     }
 
-    /// Begins a text within a paragraph, or a part of a slide.
     fn begin(&mut self, between: char) {
         self.at.paragraphs.push(None);
         self.flow.begin_capture(between);

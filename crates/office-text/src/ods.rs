@@ -20,7 +20,6 @@ use crate::{
 /// Work of a cell that is repeated: about what its memory is.
 const CELL_WORK: usize = 40;
 
-/// The sheets with their sizes, which are counted.
 pub(crate) fn sheets(odf: &Odf, package: &Package<'_>) -> Result<Vec<OfficeSheet>> {
     let least_left = package.budget.inflated.get().saturating_sub(MAX_COUNTED);
     let is_too_long = || package.budget.inflated.get() < least_left;
@@ -49,7 +48,6 @@ pub(crate) fn rows(odf: &Odf, package: &Package<'_>, sheet: usize, wanted: Wante
     Ok(reader.rows.finish(&HashMap::new()))
 }
 
-/// Where the reading of a sheet is.
 #[derive(Default)]
 struct Position {
     /// The row that is read, and the last of those that repeat it; the same of columns.
@@ -59,16 +57,13 @@ struct Position {
     value: Option<String>,
     text: String,
     paragraphs: usize,
-    /// Raised and lowered text, and its signs in the spans that are open.
     scripts: Scripts,
     spans: Vec<Option<char>>,
-    /// Whether the text ends with white space that is collapsed.
     is_white: bool,
     /// The last row and the last column that have content.
     size: (u32, u32),
 }
 
-/// Reads the cells of a sheet.
 struct SheetReader<'o> {
     styles: &'o Styles,
     rows: RowCollector,
@@ -167,7 +162,6 @@ impl SheetReader<'_> {
         self.at.value = formula.map_or_else(|| value(tag), |formula| Some(plain_formula(&formula)));
     }
 
-    /// Adds text that is neither raised nor lowered.
     fn push_sign(&mut self, text: &str) {
         let shown = self.at.scripts.end(None) + text;
         self.push(&shown);

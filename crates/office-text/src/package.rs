@@ -24,7 +24,6 @@ const MAX_PARTS: usize = 1 << 16;
 /// Bytes of the largest image that is handed out.
 const MAX_IMAGE: u64 = 24 << 20;
 
-/// A file that is read at any place, by several parts at once.
 pub(crate) struct Source<'a, R> {
     pub(crate) file: RefCell<R>,
     pub(crate) budget: &'a Budget<'a>,
@@ -42,7 +41,6 @@ impl<R: Read + Seek> ReaderAt for Source<'_, R> {
 
 struct Part {
     place: ZipArchiveEntryWayfinder,
-    /// Of one that is encrypted it is `AES`, whatever it is.
     method: CompressionMethod,
 }
 
@@ -57,18 +55,14 @@ pub enum OfficeKind {
     Presentation,
 }
 
-/// An image in a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OfficeImage {
-    /// Its file name in the document.
     pub name: String,
     /// Bytes that the document says it has.
     pub size: u64,
-    /// The name of its part, in lower case.
     part: String,
 }
 
-/// The parts of a document.
 pub(crate) struct Package<'a> {
     archive: ZipArchive<&'a dyn ReaderAt>,
     /// By their names in lower case and with `/`: some producers write `\`.
@@ -139,7 +133,6 @@ impl<'a> Package<'a> {
         Ok(Self { archive, parts, images, budget })
     }
 
-    /// A part, inflated as it is read.
     fn source(&self, name: &str) -> Result<Option<Box<dyn BufRead + '_>>> {
         let Some(part) = self.parts.get(&name.to_lowercase()) else { return Ok(None) };
         // As much as the buffers take: a million sheets may be one part.
@@ -158,12 +151,10 @@ impl<'a> Package<'a> {
         }))
     }
 
-    /// The XML of a part, where it exists.
     pub(crate) fn xml(&self, part: &str) -> Result<Option<Xml<'_>>> {
         Ok(self.source(part)?.map(|source| Xml::new(source, self.budget)))
     }
 
-    /// The XML of a part that a document cannot do without.
     pub(crate) fn required_xml(&self, part: &str) -> Result<Xml<'_>> {
         // The name comes from the file, and may be of any length.
         self.xml(part)?.ok_or_else(|| OfficeError::Missing(part.chars().take(80).collect()))

@@ -11,7 +11,6 @@ const MAX_MARKED: usize = 48;
 /// Signs that have a meaning where they are raised or lowered.
 const MEANINGFUL_SIGNS: &str = "+-−–±∓=<>≤≥×·/";
 
-/// Puts the marks into a text that comes in runs.
 #[derive(Debug, Default)]
 pub(crate) struct Scripts {
     /// The sign of what comes: `^` for raised text, `_` for lowered text.
@@ -58,7 +57,6 @@ impl Scripts {
     }
 }
 
-/// A text with its mark, where it needs one.
 fn shown(mark: char, text: &str, next: Option<char>) -> String {
     let inner = text.trim();
     let (has_sign, has_digit) =

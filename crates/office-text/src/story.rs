@@ -17,7 +17,6 @@ use crate::{
     xml::{Node, Tag, Xml, character},
 };
 
-/// Styles, lists and notes, which are known before the text is read.
 #[derive(Default)]
 pub(crate) struct Docx {
     pub(crate) main: String,
@@ -70,7 +69,6 @@ impl Docx {
         Ok(docx)
     }
 
-    /// The headers and footers, each with what it is.
     pub(crate) fn headers(&self, package: &Package<'_>) -> Result<Vec<(&'static str, String)>> {
         let mut found = Vec::new();
         for kind in ["header", "footer"] {
@@ -155,19 +153,14 @@ impl Docx {
     }
 }
 
-/// Where the reading of a part is.
 #[derive(Default)]
 struct Position {
     numbers: Numbers,
     paragraphs: Vec<Style>,
-    /// Elements of properties that are open.
     properties: usize,
     is_text: bool,
-    /// Columns that the cell spans.
     columns: usize,
-    /// The description of an image.
     alt: String,
-    /// The note that is read, and its author.
     note: (String, String),
     is_title: bool,
     is_left_out: bool,
@@ -177,7 +170,6 @@ struct Position {
     slide: Slide,
 }
 
-/// Reads the text of a part.
 pub(crate) struct Story<'d, 't> {
     docx: &'d Docx,
     package: &'d Package<'d>,
@@ -440,7 +432,6 @@ pub(crate) fn slide_parts(package: &Package<'_>, main: &str) -> Result<Vec<Strin
     Ok(slides)
 }
 
-/// Reads a slide and its notes.
 pub(crate) fn read_slide(package: &Package<'_>, part: &str) -> Result<Slide> {
     let relationships = package.relationships(part)?;
     let mut slide = read_shapes(package, part, &relationships)?;
@@ -460,14 +451,12 @@ fn read_shapes(package: &Package<'_>, part: &str, relationships: &Relationships)
     })
 }
 
-/// The paragraphs that `read` reads, as one text.
 pub(crate) fn text_of(package: &Package<'_>, read: impl FnOnce(Flow<'_>) -> Result<()>) -> Result<String> {
     let text = slide_of(|flow| read(flow).map(|()| Slide::default()))?.text;
     package.budget.hold(text.len())?;
     Ok(text)
 }
 
-/// The slide that `read` reads, with its paragraphs as its text.
 pub(crate) fn slide_of(read: impl FnOnce(Flow<'_>) -> Result<Slide>) -> Result<Slide> {
     let (mut text, mut cut) = (String::new(), false);
     let mut take = |paragraph: Paragraph<'_>| {

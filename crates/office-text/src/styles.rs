@@ -17,7 +17,6 @@ pub(crate) const MAX_LABEL: usize = 255;
 /// The mark of text that is not shown in print.
 pub(crate) const HIDDEN_MARK: &str = "hidden";
 
-/// A style, or a paragraph, which may have what a style has.
 #[derive(Default)]
 pub(crate) struct Style {
     pub(crate) based_on: String,
@@ -30,11 +29,9 @@ pub(crate) struct Style {
     pub(crate) script: Option<char>,
 }
 
-/// A level of a list.
 #[derive(Clone, Default)]
 pub(crate) struct Level {
     pub(crate) start: Option<u32>,
-    /// The kind of its numbers, as `lowerRoman`.
     pub(crate) format: String,
     /// What is before its items, as `%1.%2)`, where `%2` is the number of the second level.
     pub(crate) text: Option<String>,
@@ -63,18 +60,14 @@ impl Styles {
         self.inherited(&style, |style| style.script).or(otherwise)
     }
 
-    /// The first answer of a style and those it is based on.
     pub(crate) fn inherited<'s, T>(&'s self, style: &'s Style, find: impl Fn(&Style) -> Option<T>) -> Option<T> {
         iter::successors(Some(style), |style| self.named.get(&style.based_on)).take(MAX_BASES).find_map(find)
     }
 }
 
-/// The numbers of lists so far.
 #[derive(Default)]
 pub(crate) struct Numbers {
-    /// By the definition of the list.
     pub(crate) last: HashMap<String, [Option<u32>; MAX_LEVELS]>,
-    /// Lists that have begun.
     begun: HashSet<String>,
 }
 

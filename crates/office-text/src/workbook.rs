@@ -25,9 +25,9 @@ pub struct OfficeSheet {
 /// The cells that are wanted. Rows and columns count from 1, and both ends belong to a range; the last may be any number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WantedCells {
-    /// The first row and the last.
+    /// The first row and the last, counted from 1.
     pub rows: (u32, u32),
-    /// The first column and the last.
+    /// The first column and the last, counted from 1.
     pub columns: (u32, u32),
     /// Whether cells show their formula instead of its last value.
     pub formulas: bool,
@@ -35,7 +35,6 @@ pub struct WantedCells {
     pub max_bytes: usize,
 }
 
-/// Rows of a sheet, as much as was asked for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SheetRows {
     /// The letters of the columns, each after a tab.
@@ -43,7 +42,6 @@ pub struct SheetRows {
     /// Number and line of each row that has cells: the number, and each cell after a tab. In a cell `\` is written `\\`, a
     /// tab `\t` and a line end `\n` or `\r`.
     pub rows: Vec<(u32, String)>,
-    /// The row that continues, where not all fit.
     pub next: Option<u32>,
     /// Whether cells of a row are left out, as it is too long.
     pub cut: bool,
@@ -71,22 +69,17 @@ pub(crate) fn cell_place(text: &str) -> Option<(u32, u32)> {
     Some((row, column_number(&text[..digits])?))
 }
 
-/// The content of a cell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum CellText {
     Own(String),
-    /// By its number among the strings of the workbook.
     Shared(u32),
 }
 
-/// Collects rows until they are enough.
 pub(crate) struct RowCollector {
     pub(crate) wanted: WantedCells,
     bytes: usize,
-    /// Bytes of the last row.
     pub(crate) row_bytes: usize,
     rows: Vec<(u32, Vec<(u32, CellText)>)>,
-    /// The row for which there was no more room.
     pub(crate) next: Option<u32>,
     cut: bool,
 }
@@ -130,13 +123,11 @@ impl RowCollector {
         cells.clone().into_iter().all(|(column, cell)| self.push(row, column, cell))
     }
 
-    /// The numbers of the strings that the cells share, in their order.
     pub(crate) fn shared(&self) -> BTreeSet<u32> {
         let cells = self.rows.iter().flat_map(|(_, cells)| cells);
         cells.filter_map(|(_, cell)| if let CellText::Shared(at) = cell { Some(*at) } else { None }).collect()
     }
 
-    /// The rows as text.
     pub(crate) fn finish(self, strings: &HashMap<u32, String>) -> SheetRows {
         let mut found = SheetRows { next: self.next, cut: self.cut, ..SheetRows::default() };
         let first_column = self.wanted.columns.0.max(1);

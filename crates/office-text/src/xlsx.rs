@@ -36,7 +36,6 @@ pub(crate) const NO_CELLS: WantedCells =
     WantedCells { rows: (1, u32::MAX), columns: (0, 0), formulas: false, max_bytes: 0 };
 
 pub(crate) struct Xlsx {
-    /// Without their sizes, and the part of each.
     sheets: Vec<(OfficeSheet, String)>,
     formats: Vec<NumberFormat>,
     is_1904: bool,
@@ -76,7 +75,6 @@ impl Xlsx {
         Ok(Self { sheets, formats, is_1904, strings })
     }
 
-    /// The sheets, with their sizes as they say at their start, or counted.
     pub(crate) fn sheets(&self, package: &Package<'_>) -> Result<Vec<OfficeSheet>> {
         let least_left = package.budget.inflated.get().saturating_sub(MAX_COUNTED);
         let sized = |(sheet, part): &(OfficeSheet, String)| {
@@ -113,7 +111,6 @@ impl Xlsx {
     }
 }
 
-/// The cell or the string that is read.
 #[derive(Default)]
 struct Cell {
     column: u32,
@@ -123,7 +120,6 @@ struct Cell {
     scripts: Scripts,
     /// `None` where there is none, or it is not wanted.
     formula: Option<String>,
-    /// The number of the formula that cells share.
     shared: Option<u32>,
     is_wanted: bool,
 }
@@ -137,7 +133,6 @@ impl Cell {
     }
 }
 
-/// Where the reading of a sheet is, or that of the strings.
 #[derive(Default)]
 struct Position {
     row: u32,
@@ -145,7 +140,6 @@ struct Position {
     /// The last row and the last column, and whether the sheet says so.
     size: (u32, u32),
     is_sized: bool,
-    /// The number of the string.
     string: u32,
     wanted_strings: BTreeSet<u32>,
     strings: HashMap<u32, String>,
@@ -155,7 +149,6 @@ struct Position {
     formulas_size: usize,
 }
 
-/// Reads the cells of a sheet, and the strings that they share.
 struct SheetReader<'x> {
     xlsx: &'x Xlsx,
     rows: RowCollector,
@@ -275,7 +268,6 @@ impl SheetReader<'_> {
         }
     }
 
-    /// True once they are too long.
     fn end_string(&mut self) -> bool {
         self.at.cell.value += &self.at.cell.scripts.end(None);
         if self.at.cell.is_wanted {

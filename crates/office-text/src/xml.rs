@@ -62,11 +62,9 @@ impl BufRead for Metered<'_> {
     }
 }
 
-/// A part of a document as elements and texts.
 pub(crate) struct Xml<'p> {
     reader: Reader<Metered<'p>>,
     buffer: Vec<u8>,
-    /// Elements that are open.
     pub(crate) depth: usize,
 }
 
@@ -107,7 +105,6 @@ impl Tag<'_> {
         found.map(text)
     }
 
-    /// The attribute of this local name.
     pub(crate) fn attribute(&self, name: &str) -> Option<String> {
         self.find(|key| local(key) == name)
     }
@@ -137,7 +134,6 @@ impl Tag<'_> {
         matches!(self.text(name).as_str(), "0" | "false" | "off")
     }
 
-    /// The name as it is written, with its prefix.
     pub(crate) fn full_name(&self) -> &str {
         self.0.name().0
     }
@@ -185,7 +181,6 @@ impl<'p> Xml<'p> {
         }))
     }
 
-    /// Goes past the end of the element that has just begun.
     pub(crate) fn skip(&mut self) -> Result<()> {
         let around = self.depth.saturating_sub(1);
         while self.depth > around && self.next()?.is_some() {}

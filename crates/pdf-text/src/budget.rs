@@ -5,7 +5,7 @@ use std::cell::Cell;
 /// Why a file cannot be read; displayed as the end of a sentence that begins with the file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PdfError {
-    /// The structure cannot be followed; says where it ends.
+    /// The structure cannot be followed; the text says where it ends.
     #[error("damaged: {0}")]
     Damaged(&'static str),
     /// Only a password opens it.
@@ -31,7 +31,6 @@ const MAX_STEPS: u64 = 1 << 30;
 /// Steps between two looks at the caller's signal: well under a millisecond.
 const STEPS_PER_LOOK: u64 = 1 << 15;
 
-/// Counts down while a file is read.
 pub(super) struct PdfBudget<'a> {
     decoded: Cell<usize>,
     steps: Cell<u64>,

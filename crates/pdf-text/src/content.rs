@@ -32,22 +32,18 @@ const MAX_OPERANDS: usize = 8;
 /// Saved states; more are an error of the writer.
 const MAX_SAVED_STATES: usize = 512;
 
-/// The text and images of a page, as they are collected.
 #[derive(Default)]
 pub(super) struct PageContent {
     pub(super) layout: PageLayout,
     pub(super) images: usize,
     glyphs: usize,
     drawn: usize,
-    /// Glyphs whose text is not known.
     pub(super) unknown: usize,
-    /// Whether a limit was reached.
     pub(super) cut: bool,
     /// Whether instructions are damaged or in an unknown form, so that text may be missing.
     pub(super) damaged: bool,
 }
 
-/// The instructions of a page or of one drawing, while they are followed.
 struct Interpreter<'f> {
     resources: Rc<Dict>,
     fonts: HashMap<Vec<u8>, Rc<Font>>,
@@ -55,14 +51,12 @@ struct Interpreter<'f> {
     saved: Vec<TextState>,
     text: Matrix,
     line: Matrix,
-    /// Marked content that is open.
     marked: Vec<Marked>,
     file: &'f PdfFile<'f>,
     kept: &'f FontCache,
     depth: usize,
 }
 
-/// A part of a page that is marked.
 enum Marked {
     Plain,
     /// The text that replaces its glyphs (`ActualText`); empty once it was shown.
@@ -81,7 +75,6 @@ struct TextState {
     rise: f64,
 }
 
-/// Follows the instructions of a page, which begins with the transformation `page`.
 pub(super) fn read_page(
     file: &PdfFile<'_>,
     fonts: &FontCache,
@@ -315,7 +308,6 @@ impl<'f> Interpreter<'f> {
         Ok(Some(text.chars().take(OWN_TEXT).collect()))
     }
 
-    /// A resource by its kind and name, and which object it is.
     fn resource(&self, kind: &[u8], name: &[u8]) -> Result<(Object, Option<Reference>), PdfError> {
         let all = self.file.get(&self.resources, kind)?;
         let Some(one) = all.dict().and_then(|all| all.get(name)) else { return Ok((Object::Null, None)) };
@@ -333,7 +325,6 @@ impl<'f> Interpreter<'f> {
         Ok(Some(font))
     }
 
-    /// An image, or a drawing with its own instructions.
     fn draw(&mut self, name: &[u8], found: &mut PageContent) -> Result<(), PdfError> {
         let (object, reference) = self.resource(b"XObject", name)?;
         let Object::Stream(stream) = object else {
@@ -399,7 +390,6 @@ pub(super) struct Matrix(pub(super) [f64; 6]);
 impl Matrix {
     pub(super) const IDENTITY: Self = Self([1.0, 0.0, 0.0, 1.0, 0.0, 0.0]);
 
-    /// This one first, then `after`.
     pub(super) fn then(&self, after: &Self) -> Self {
         let (own, after) = (&self.0, &after.0);
         let cell = |row: usize, column: usize| {
@@ -409,13 +399,11 @@ impl Matrix {
         Self([cell(0, 0), cell(0, 1), cell(1, 0), cell(1, 1), cell(2, 0), cell(2, 1)])
     }
 
-    /// Where a point is moved to.
     pub(super) fn point(&self, x: f64, y: f64) -> (f64, f64) {
         let own = &self.0;
         (own[0] * x + own[2] * y + own[4], own[1] * x + own[3] * y + own[5])
     }
 
-    /// Moved by a vector before it is applied.
     pub(super) fn moved(&self, x: f64, y: f64) -> Self {
         Self([1.0, 0.0, 0.0, 1.0, x, y]).then(self)
     }

@@ -21,37 +21,34 @@ use encoding::BaseEncoding;
 /// Bytes of a character map; one for all codes of two bytes has half of it.
 const MAX_CMAP_BYTES: usize = 2 << 20;
 
-/// Widths of one font.
 const MAX_WIDTHS: usize = 70_000;
 
 /// A font: the text and the width of each code of its strings.
 pub(super) struct Font {
     codes: Codes,
     to_unicode: Option<ToUnicode>,
-    /// Lengths of glyph space in text space.
     unit: f64,
     pub(super) is_vertical: bool,
 }
 
-/// The codes of a font, by what it says itself.
 enum Codes {
     /// Of one byte each: the text and the width of all 256.
-    Simple { texts: Vec<String>, widths: Vec<f64> },
+    Simple {
+        texts: Vec<String>,
+        widths: Vec<f64>,
+    },
     Composite {
         encoding: CodeEncoding,
-        /// What the numbers of its glyphs mean.
         collection: Option<&'static Collection>,
         widths: Widths,
     },
 }
 
-/// How the strings of a composite font are encoded.
 enum CodeEncoding {
     /// The numbers of glyphs, of two bytes.
     Identity,
     Utf16,
     Map(CMap),
-    /// The encoding of an older system, which gives the text too.
     Legacy(&'static Encoding),
     /// One whose codes lack the highest bit of each byte: ISO-2022 without its escapes.
     SevenBit(&'static Encoding),
@@ -59,24 +56,20 @@ enum CodeEncoding {
 
 enum ToUnicode {
     Map(CMap),
-    /// The codes themselves are characters.
     Identity,
 }
 
-/// Widths by the number of the glyph.
 struct Widths {
     /// First and last number, sorted.
     ranges: Vec<(u32, u32, f64)>,
     default: f64,
 }
 
-/// One glyph of a string.
 pub(super) struct ShownGlyph<'t> {
     /// Empty where it is not known.
     pub(super) text: &'t str,
     /// In text space, at size 1.
     pub(super) width: f64,
-    /// Whether word spacing applies.
     pub(super) is_space: bool,
 }
 
@@ -134,7 +127,6 @@ impl Font {
         Ok(Self { codes: Codes::Composite { encoding, collection, widths }, to_unicode, unit: 0.001, is_vertical })
     }
 
-    /// How much memory it takes, more or less.
     fn weight(&self) -> usize {
         let to_unicode = if let Some(ToUnicode::Map(map)) = &self.to_unicode { map.weight() } else { 0 };
         let codes = match &self.codes {
@@ -145,7 +137,6 @@ impl Font {
         to_unicode + codes
     }
 
-    /// Hands each glyph of a string to `show`.
     pub(super) fn each_glyph(
         &self,
         mut string: &[u8],
@@ -305,7 +296,6 @@ impl Widths {
     }
 }
 
-/// The widths of a simple font, by code.
 fn simple_widths(file: &PdfFile<'_>, dict: &Dict) -> Result<Vec<f64>, PdfError> {
     let descriptor = file.get(dict, b"FontDescriptor")?;
     let listed = file.get(dict, b"Widths")?;
@@ -397,10 +387,8 @@ fn named_glyph(name: &[u8], code: u8) -> String {
     encoding::text_of(name).or_else(|| is_numbered.then(|| char::from(code).to_string())).unwrap_or_default()
 }
 
-/// Bytes of the fonts that are kept.
 const MAX_FONT_BYTES: usize = 24 << 20;
 
-/// Fonts by the object that they are.
 #[derive(Default)]
 pub(super) struct FontCache {
     loaded: RefCell<HashMap<u32, Rc<Font>>>,

@@ -19,10 +19,8 @@ const MAX_NODES: usize = 400_000;
 /// Bytes of a string that cost as much as an object.
 const PER_NODE: usize = 64;
 
-/// Bytes of the longest name.
 const MAX_NAME_BYTES: usize = 512;
 
-/// The next item of the instructions of a page, or of a file.
 #[derive(Debug, PartialEq)]
 pub(super) enum PdfToken<'a> {
     Object(Object),
@@ -38,17 +36,14 @@ pub(super) struct PdfLexer<'a> {
     /// Whether `1 0 R` is a reference: in the file it is, on a page not.
     references: bool,
     nodes: usize,
-    /// Whether an object was left out, or is open at the end.
     pub(super) is_damaged: bool,
 }
 
 impl<'a> PdfLexer<'a> {
-    /// Of a file, from a position on.
     pub(super) fn of_file(bytes: &'a [u8], position: usize) -> Self {
         Self { bytes, position: position.min(bytes.len()), references: true, nodes: MAX_NODES, is_damaged: false }
     }
 
-    /// Of the instructions of a page, or of a character map.
     pub(super) fn of_content(bytes: &'a [u8]) -> Self {
         Self { bytes, position: 0, references: false, nodes: MAX_NODES, is_damaged: false }
     }
@@ -97,7 +92,6 @@ impl<'a> PdfLexer<'a> {
         self.value(0)
     }
 
-    /// Moves to after `word` if that is next.
     pub(super) fn keyword(&mut self, word: &[u8]) -> bool {
         self.skip_space();
         let is_next = self.rest().starts_with(word);
@@ -107,7 +101,6 @@ impl<'a> PdfLexer<'a> {
         is_next
     }
 
-    /// A whole number without a sign.
     pub(super) fn unsigned(&mut self) -> Option<u64> {
         self.skip_space();
         // As many digits as the largest `u64` has.
@@ -117,7 +110,6 @@ impl<'a> PdfLexer<'a> {
         Some(number)
     }
 
-    /// Moves over white space and comments.
     pub(super) fn skip_space(&mut self) {
         while let Some(byte) = self.peek() {
             if is_space(byte) {
@@ -269,7 +261,6 @@ impl<'a> PdfLexer<'a> {
         self.pay_for(string)
     }
 
-    /// Reads the rest of an escape, after its backslash.
     fn escape(&mut self, string: &mut Vec<u8>) {
         let Some(byte) = self.peek() else { return };
         self.position += 1;

@@ -140,7 +140,6 @@ impl<'a> Pdf<'a> {
     }
 }
 
-/// The transformation of a page that is shown turned clockwise by `degrees`.
 fn turn(degrees: f64) -> Matrix {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 4")]
     let quarters = (degrees.rem_euclid(360.0) / 90.0) as u8;

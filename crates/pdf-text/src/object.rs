@@ -9,7 +9,6 @@ pub(super) struct Reference {
     pub(super) generation: u32,
 }
 
-/// An object as it is written, with references not followed.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Object {
     Null,
@@ -21,7 +20,6 @@ pub(super) enum Object {
     Array(Vec<Self>),
     Dict(Dict),
     Reference(Reference),
-    /// Only where a reference was followed.
     Stream(Box<Stream>),
 }
 
@@ -43,7 +41,6 @@ impl Object {
         if let Self::Number(number) = self { Some(*number) } else { None }
     }
 
-    /// A whole number that is not negative.
     pub(super) fn index(&self) -> Option<usize> {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked")]
         self.number().filter(|number| (0.0..=4_294_967_295.0).contains(number)).map(|number| number as usize)
@@ -61,7 +58,6 @@ impl Object {
         if let Self::Array(items) = self { Some(items) } else { None }
     }
 
-    /// The dictionary, which a stream has too.
     pub(super) fn dict(&self) -> Option<&Dict> {
         match self {
             Self::Dict(dict) => Some(dict),
@@ -76,7 +72,6 @@ impl Object {
 }
 
 impl Dict {
-    /// Of entries in the order of the file.
     pub(super) fn of(mut entries: Vec<(Vec<u8>, Object)>) -> Self {
         // The sort is stable: of entries with one name the last in the file comes first, and stays.
         entries.reverse();
@@ -85,12 +80,10 @@ impl Dict {
         Self(entries)
     }
 
-    /// With other values.
     pub(super) fn map(self, change: impl Fn(Object) -> Object) -> Self {
         Self(self.0.into_iter().map(|(key, value)| (key, change(value))).collect())
     }
 
-    /// The value as it is written, which may be a reference.
     pub(super) fn get(&self, key: &[u8]) -> Option<&Object> {
         let at = self.0.binary_search_by(|(name, _)| name.as_slice().cmp(key)).ok()?;
         Some(&self.0[at].1)

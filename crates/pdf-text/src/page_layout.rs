@@ -16,43 +16,32 @@ const MAX_TEXT_BYTES: usize = 4 << 20;
 /// Glyphs of a line among which one is looked for that was drawn there before, to look bold.
 const DRAWN_TWICE: usize = 128;
 
-/// A glyph on the page.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Glyph<'t> {
-    /// Its text, with ligatures and the like as the font has them.
     pub(super) text: &'t str,
     /// Where it begins, in the units of the page.
     pub(super) at: (f64, f64),
-    /// Where the next one begins, but for the space between words.
     pub(super) end: (f64, f64),
-    /// Height of its font on the page.
     pub(super) size: f64,
 }
 
-/// A line that is finished, without white space at its end.
 #[derive(Debug)]
 struct TextLine {
     text: String,
-    /// Height on the page, for text that is upright.
     height: Option<f64>,
-    /// Whether there is a gap of more than a line above it.
     apart: bool,
 }
 
-/// Collects the glyphs of one page.
 #[derive(Debug, Default)]
 pub(super) struct PageLayout {
     lines: Vec<TextLine>,
-    /// Bytes of these lines.
     size: usize,
     current: String,
     /// Whether the current line is drawn from right to left, in the order of reading.
     is_logical: bool,
     characters: usize,
-    /// The first glyph of the current line, and the last.
     line: Option<Placed>,
     last: Option<Placed>,
-    /// How far the current line is below the one before it.
     drop: f64,
     apart: bool,
     /// Glyphs of the current line: where each begins, and its text.
@@ -116,12 +105,10 @@ impl PageLayout {
         }
     }
 
-    /// Whether there is more text than is taken.
     pub(super) fn is_full(&self) -> bool {
         self.size > MAX_TEXT_BYTES
     }
 
-    /// Decides what separates two glyphs that are drawn one after the other.
     fn step(&self, last: &Placed, next: &Placed, text: &str) -> GlyphStep {
         let along = last.along;
         if along.0 * next.along.0 + along.1 * next.along.1 < 0.9 {
@@ -162,7 +149,6 @@ impl PageLayout {
         GlyphStep::Line { apart: drop < 0.0 || drop > 1.75 * size && !is_usual }
     }
 
-    /// Puts a letter below the accent at the end.
     fn put_under(&mut self, text: &str) {
         let mut letters = text.chars();
         if let (Some(accent), Some(letter)) = (self.current.pop(), letters.next()) {
@@ -171,7 +157,6 @@ impl PageLayout {
         self.current.push_str(letters.as_str());
     }
 
-    /// Whether the same glyph is there already.
     fn is_drawn(&self, next: &Placed, text: &str) -> bool {
         let near = 0.15 * next.size;
         self.drawn
@@ -251,7 +236,6 @@ impl PageLayout {
         text
     }
 
-    /// Whether nearly each line is drawn above the one before it.
     fn is_upside_down(&self) -> bool {
         let heights: Vec<f64> = self.lines.iter().filter_map(|line| line.height).collect();
         let up = heights.windows(2).filter(|pair| pair[1] > pair[0]).count();
@@ -259,19 +243,13 @@ impl PageLayout {
     }
 }
 
-/// How a glyph follows the one that was drawn before it.
 enum GlyphStep {
     Same,
-    /// A letter below an accent.
     Under,
-    /// To the left of the last one, as Hebrew and Arabic are read.
     Before,
     Space(&'static str),
-    /// On the same line, but further back.
     Again,
-    Line {
-        apart: bool,
-    },
+    Line { apart: bool },
 }
 
 /// A text as a number, so that nothing is kept for each glyph.

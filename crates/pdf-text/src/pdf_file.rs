@@ -26,13 +26,11 @@ const MAX_REFERENCE_HOPS: usize = 16;
 const OBJECT_STREAM: usize = 16 << 20;
 const KEPT_BYTES: usize = 32 << 20;
 
-/// Objects in one stream.
 const MAX_STREAM_MEMBERS: usize = 200_000;
 
 /// Bytes of a file from which its header is looked for.
 const HEADER_SEARCH_BYTES: usize = 1024;
 
-/// A file whose objects are read when they are asked for.
 pub(super) struct PdfFile<'a> {
     bytes: &'a [u8],
     pub(super) budget: PdfBudget<'a>,
@@ -41,11 +39,9 @@ pub(super) struct PdfFile<'a> {
     object_streams: RefCell<Vec<Rc<ObjectStream>>>,
 }
 
-/// Several objects in one stream.
 struct ObjectStream {
     number: u32,
     bytes: Vec<u8>,
-    /// The number of each object and where it is.
     members: Vec<(u32, usize)>,
 }
 
@@ -107,7 +103,6 @@ impl<'a> PdfFile<'a> {
         Ok(file)
     }
 
-    /// Enters the objects within a stream that have no place yet.
     fn add_members(&mut self, number: u32) -> Result<(), PdfError> {
         let Some(stream) = self.object_stream(number)? else { return Ok(()) };
         for (index, (member, _)) in (0_u32..).zip(&stream.members) {
@@ -128,13 +123,11 @@ impl<'a> PdfFile<'a> {
         Decryptor::new(dict, &id).map(Some)
     }
 
-    /// The catalog, if it names pages.
     pub(super) fn root(&self) -> Result<Option<Dict>, PdfError> {
         let root = self.get(&self.xref.trailer, b"Root")?;
         Ok(root.dict().filter(|root| root.get(b"Pages").is_some()).cloned())
     }
 
-    /// The numbers of all objects.
     pub(super) fn numbers(&self) -> impl Iterator<Item = u32> {
         self.xref.numbers()
     }

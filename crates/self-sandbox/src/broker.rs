@@ -46,23 +46,17 @@ pub const MAX_RUNNING: usize = 8;
 #[cfg_attr(target_os = "linux", derive(serde::Serialize, serde::Deserialize))]
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BrokeredProgram {
-    /// Its file, by its absolute path.
     pub program: OsString,
-    /// Its arguments, which no shell reads.
     pub arguments: Vec<String>,
-    /// Variables that it gets besides those that every program gets.
     pub variables: Vec<(OsString, OsString)>,
     /// Paths that it may read besides its root and the system's programs and libraries.
     pub readable: Vec<OsString>,
-    /// Whether it may write in its root.
     pub may_write: bool,
-    /// Whether it may use the network.
     pub network: bool,
     /// Whether the kernel is to confine it.
     pub confine: Confine,
 }
 
-/// The file at `path`, if it can be executed.
 #[cfg(unix)]
 #[expect(
     clippy::disallowed_methods,
@@ -74,7 +68,6 @@ pub fn find_program(path: &Path) -> Option<PathBuf> {
     is_program.then(|| path.to_owned())
 }
 
-/// Programs are not started here.
 #[cfg(not(unix))]
 pub fn find_program(_: &Path) -> Option<PathBuf> {
     None

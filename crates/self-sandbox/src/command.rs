@@ -35,18 +35,13 @@ pub const LET_READ: &str = "to let it read the rest: ";
 /// The files and the network that a command may reach. All paths are absolute.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CommandWalls {
-    /// Directories whose content may be read, executed and changed.
     pub writable: Vec<PathBuf>,
-    /// Files and directories that may be read and executed.
     pub readable: Vec<PathBuf>,
-    /// Whether it may use the internet.
     pub network: bool,
-    /// Whether it runs where a wall is missing.
     pub how: Confine,
 }
 
 impl CommandWalls {
-    /// Whether what is at `path`, or where a link there leads, is offered.
     #[cfg(target_os = "linux")]
     #[expect(clippy::disallowed_methods, reason = "the host names the path; no call is served")]
     pub(super) fn offer(&self, path: &Path) -> bool {
@@ -56,18 +51,12 @@ impl CommandWalls {
     }
 }
 
-/// A command of a host.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ConfinedCommand {
-    /// A name that `PATH` has, or a path, which is relative to `directory`.
     pub program: OsString,
-    /// Its arguments; no shell reads them.
     pub arguments: Vec<OsString>,
-    /// Its working directory.
     pub directory: PathBuf,
-    /// Its whole environment. Without `TMPDIR` there it gets a private directory.
     pub variables: Vec<(OsString, OsString)>,
-    /// The files and the network that it may reach.
     pub walls: CommandWalls,
     /// Whether the kernel kills it when the process that started this one ends (Linux).
     pub die_with_parent: bool,
@@ -82,7 +71,6 @@ pub fn is_always_readable(path: &Path) -> bool {
     readable.any(|readable| path.starts_with(readable))
 }
 
-/// Whether the account is root, which no mode of a file keeps out.
 pub fn runs_as_root() -> bool {
     #[cfg(unix)]
     let is_root = rustix::process::geteuid().is_root();
@@ -91,14 +79,12 @@ pub fn runs_as_root() -> bool {
     is_root
 }
 
-/// Why a command does not run, and the exit code that says so.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}")]
 pub struct CommandFailure {
     /// As `env` and shells have them: 126 for what cannot be executed, 127 for what is not found. 2 where a wall is
     /// missing or the command line is wrong.
     pub code: u8,
-    /// A sentence without its end, human-readable.
     pub reason: String,
 }
 
@@ -143,7 +129,6 @@ impl ConfinedCommand {
 
 #[cfg(not(feature = "exec"))]
 impl ConfinedCommand {
-    /// Refuses the command.
     pub fn start(self, _remark: &dyn Fn(&str)) -> Result<u8, CommandFailure> {
         Err(CommandFailure::refused("this program was built without `exec`: it starts no command".to_owned()))
     }

@@ -4,27 +4,22 @@ use std::path::Path;
 
 use super::GrantedDirectory;
 
-/// Whether to install the sandbox.
 #[cfg_attr(target_os = "linux", derive(serde::Serialize, serde::Deserialize))]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Confine {
-    /// As much of it as this system has.
     #[default]
     Auto,
-    /// All of it, or an error.
     Required,
     /// None of it: the process stays as it was started.
     Off,
 }
 
-/// The walls that are in force.
 #[derive(Debug)]
 pub struct ConfineReport {
     /// How far files are confined, as text for the log and for `doctor`.
     pub level: String,
     /// Whether the kernel confines file access now.
     pub enforced: bool,
-    /// How far system calls are filtered, as text.
     pub calls: String,
     /// Whether the kernel refuses programs, sockets and the like now.
     pub calls_refused: bool,
@@ -33,7 +28,6 @@ pub struct ConfineReport {
 /// Why the sandbox cannot be had as it is required.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfineError {
-    /// A part of it is missing.
     #[error("confinement is required, but {0}")]
     Incomplete(String),
     /// The system refuses the rules for files, or one of the folders.

@@ -31,6 +31,7 @@
 //!
 //! A part of Rootbound, published with it: its interface changes without notice.
 
+#![expect(missing_docs, reason = "names and types that say it; units, bounds and errors are documented")]
 #![expect(
     clippy::disallowed_types,
     reason = "what it looks at is no root: the system's files, and those of the configuration"
@@ -71,12 +72,9 @@ mod seccomp {
     }
 }
 
-/// A directory that the process may use, by its handle.
 #[derive(Clone, Copy, Debug)]
 pub struct GrantedDirectory<'d> {
-    /// Its handle, or that of the one above where it may come later.
     pub dir: &'d beneath::Dir,
-    /// Whether what is in it may be changed.
     pub may_write: bool,
 }
 
@@ -85,7 +83,6 @@ pub struct GrantedDirectory<'d> {
 pub enum Priority {
     /// To short calls: for one search of several.
     BelowCalls,
-    /// To everything: for background work.
     Background,
 }
 

@@ -125,7 +125,6 @@ const NAMESPACE_FLAGS: i32 = libc::CLONE_NEWNS
     | libc::CLONE_NEWPID
     | libc::CLONE_NEWNET;
 
-/// The filter of the server, for the process that runs now.
 fn for_server() -> Result<CallFilter, BackendError> {
     let mut rules = conditions()?;
     // A new process: without the flag that makes it a thread of this one. `clone3` has its flags in memory, which a
@@ -220,7 +219,6 @@ const NUMBER_AT: u32 = 0;
 /// Calls that fail where one of their rules matches.
 type Conditions = BTreeMap<c_long, Vec<SeccompRule>>;
 
-/// A rule that matches where all of these conditions hold.
 fn rule<const N: usize>(conditions: [Result<SeccompCondition, BackendError>; N]) -> Result<SeccompRule, BackendError> {
     SeccompRule::new(conditions.into_iter().collect::<Result<_, _>>()?)
 }
@@ -238,7 +236,6 @@ fn word(index: u8, how: SeccompCmpOp, value: u32) -> Result<SeccompCondition, Ba
 /// Calls that fail with `EPERM`; all others are allowed. The kernel runs a program for each call (classic BPF, see
 /// seccomp(2)).
 struct CallFilter {
-    /// Those that fail whatever their arguments.
     refused: BTreeSet<u32>,
     conditions: Conditions,
 }
@@ -248,7 +245,6 @@ impl CallFilter {
         Self { refused: refused.iter().copied().flatten().map(|call| number(*call)).collect(), conditions }
     }
 
-    /// Compiles the instructions.
     fn program(self) -> Result<BpfProgram, Box<dyn Error>> {
         let tree = search(&segments(&self.refused)).ok_or("the list of calls is too long")?;
         let mut program = vec![
@@ -367,7 +363,6 @@ mod tests {
 
     use super::*;
 
-    /// The filter's answer to a call, found out by following its instructions.
     fn answer_to(program: &[sock_filter], architecture: u32, number: u32, arguments: [u64; 6]) -> u32 {
         let mut data = [number, architecture, 0, 0].map(u32::to_ne_bytes).concat();
         data.extend(arguments.iter().flat_map(|argument| argument.to_ne_bytes()));

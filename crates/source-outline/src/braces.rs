@@ -15,23 +15,17 @@ use crate::header::{Around, BlockKind, Ending, Header, HeaderBuffer, HeaderStart
 use crate::lex_rules::{LexRules, WordSet};
 use crate::lexer::{Lexeme, LexemeKind, Lexer};
 
-/// A language with braces.
 #[derive(Debug)]
 pub(super) struct BraceGrammar {
     lex: &'static LexRules,
-    /// Reads a header before `{`.
     open: fn(&Header<'_>, Around<'_>) -> Opening,
-    /// Reads a header where the statement ends.
     end: fn(&Header<'_>, Around<'_>) -> Ending,
-    /// A line break can end a statement.
     newline_ends: bool,
     /// Lines that begin with `#` are directives, and `}` in the first column closes what began there.
     directives: bool,
-    /// Functions are not only within types.
     outer_functions: bool,
     /// `type (` and the like begin a group of definitions.
     groups: WordSet,
-    /// Words before a `:` that begins a section of members.
     labels: WordSet,
 }
 
@@ -46,14 +40,11 @@ impl BraceGrammar {
     }
 }
 
-/// An open brace, and the header before it.
 #[derive(Clone, Debug)]
 struct OpenBlock {
     block: BlockKind,
-    /// The definition that it is the body of, as its place.
     definition: Option<usize>,
     continues: bool,
-    /// The header before it, and the tokens up to its end.
     header: HeaderStart,
     tokens: usize,
     /// The column that the line of its header begins in.
@@ -61,7 +52,6 @@ struct OpenBlock {
     is_paren: bool,
 }
 
-/// The state at an `#if`.
 #[derive(Clone, Debug)]
 struct Fork {
     open: Vec<OpenBlock>,
@@ -74,28 +64,23 @@ const MAX_DEPTH: usize = 256;
 /// `#if` within each other at most.
 const MAX_BRANCHES: usize = 64;
 
-/// Takes the lines of one file.
 #[derive(Debug)]
 pub(super) struct BraceOutline {
     grammar: &'static BraceGrammar,
     lexer: Lexer,
     definitions: Vec<Definition>,
     open: Vec<OpenBlock>,
-    /// Braces that are open beyond those.
     deeper: usize,
     headers: HeaderBuffer,
     /// The column of the first token of the header's first line.
     indent: usize,
     line: usize,
-    /// The first line of the comment directly above.
     comment: Option<usize>,
     forks: Vec<Fork>,
-    /// `#if` within a branch that is left out.
     left_out: usize,
     /// A directive continues on the next line, and so does the definition that it makes.
     in_directive: bool,
     continued: Option<usize>,
-    /// The name of an `#ifndef` on the directive above.
     guard: String,
 }
 
@@ -310,7 +295,6 @@ impl BraceOutline {
         self.close_one();
     }
 
-    /// Closes the innermost brace, here.
     fn close_one(&mut self) {
         let Some(open) = self.open.pop() else {
             self.headers.clear();
@@ -336,7 +320,6 @@ impl BraceOutline {
         }
     }
 
-    /// Ends the statement, unless it continues.
     fn end_statement(&mut self) -> bool {
         if !self.headers.is_empty() {
             match (self.grammar.end)(&self.headers.header(), self.around()) {
@@ -390,7 +373,6 @@ impl BraceOutline {
         (self.in_directive, self.continued) = (continues, definition);
     }
 
-    /// Each branch of an `#if` begins with what was open before it.
     fn branch(&mut self, branch: Branch) {
         match branch {
             Branch::Begin { .. } if self.left_out > 0 => self.left_out += 1,
@@ -428,10 +410,8 @@ impl BraceOutline {
     }
 }
 
-/// Words that something must follow.
 const GO_ON: WordSet =
     WordSet("extends implements function class export default async const return type abstract new in of func");
-/// Words that belong to what is before them.
 const JOINING_WORDS: WordSet = WordSet("extends implements where throws instanceof as in");
 
 /// Whether the break between the last token of a line and the first lexeme of the next, each with its text, ends the

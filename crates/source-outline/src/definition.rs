@@ -6,7 +6,6 @@ use text_file::{hidden::printable, shorten};
 
 use crate::lexer::Lexeme;
 
-/// Definitions of a file at most.
 pub(super) const MAX_DEFINITIONS: usize = 200_000;
 
 /// A function, type, macro, heading or the like, by its lines. All lines count from 1.
@@ -28,7 +27,6 @@ pub struct Definition {
     pub prototype: bool,
 }
 
-/// Takes the lines of a file in one language.
 pub(super) trait Outline: Debug + Send {
     /// Takes the next line, without its line break. `lexemes` is a buffer for those of a line, of any content.
     fn line(&mut self, line: &str, lexemes: &mut Vec<Lexeme>);
@@ -51,14 +49,12 @@ impl Definition {
     }
 }
 
-/// Whether `qualified` is `name` or ends with it after a separator.
 fn ends_with_name(qualified: &str, name: &str) -> bool {
     qualified
         .strip_suffix(name)
         .is_some_and(|before| before.is_empty() || before.ends_with([':', '.', '#', ' ', '/', '\\']))
 }
 
-/// `Cache` of `Display for Cache<T>`.
 fn implemented_type(name: &str) -> &str {
     let name = name.rsplit_once(" for ").map_or(name, |(_, name)| name);
     let name = name.split('<').next().unwrap_or(name);
@@ -152,10 +148,8 @@ fn has_owners(inner: &Definition, around: &[&Definition], owners: &[&str]) -> bo
 /// Lines at most for the definitions that a cut left out, and characters of each.
 const OUTLINE_LINES: usize = 5;
 const OUTLINE_LINE_CHARS: usize = 100;
-/// Characters of a name.
 const NAME_CHARS: usize = 40;
 const NAME_SEPARATOR: &str = " · ";
-/// Kinds that are left out first.
 const VALUE_KINDS: &[&str] = &["const", "let", "var", "val", "static", "#define", "property", "mod", "signature"];
 const OUTLINE_BEGIN: &str = "not shown: ";
 
@@ -189,7 +183,6 @@ pub fn not_shown(definitions: &[Definition], lines: &[RangeInclusive<usize>]) ->
     text
 }
 
-/// The lines, and whether all fit.
 fn written(shown: &[&Definition]) -> (String, bool) {
     let width = |text: &str| text.chars().count();
     let mut lines = vec![OUTLINE_BEGIN.to_owned()];

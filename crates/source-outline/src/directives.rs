@@ -1,31 +1,26 @@
 //! The directives of the C preprocessor, as far as they matter to an outline.
 
-/// A line that begins with `#`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Directive<'l> {
-    /// Defines a macro of this name.
     Define(&'l str),
-    /// Defines one without value or parameters.
     Flag(&'l str),
-    /// `#ifndef` of this name.
     Unless(&'l str),
     Branch(Branch),
     Other,
 }
 
-/// A part of a conditional.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Branch {
     /// `#if`; `left_out` where it is `#if 0`.
-    Begin { left_out: bool },
+    Begin {
+        left_out: bool,
+    },
     /// Another branch of the same conditional: `#else` or `#elif`.
     Next,
-    /// The end of the conditional, `#endif`.
     End,
 }
 
 impl<'l> Directive<'l> {
-    /// Parses a line without the space around it.
     pub(crate) fn parse(line: &'l [u8]) -> Self {
         // A line of a text that was trimmed of ASCII is UTF-8.
         let line = str::from_utf8(line).unwrap_or_default();

@@ -4,42 +4,34 @@
 use crate::definition::Definition;
 use crate::lexer::{Lexeme, LexemeKind};
 
-/// A word or a punctuation character before a brace.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Token {
     pub(super) kind: LexemeKind,
-    /// Parentheses and brackets around it.
     pub(super) depth: usize,
     /// Its line, from 1.
     pub(super) line: usize,
-    /// Its text, in the text of the header.
     pub(super) start: usize,
     pub(super) end: usize,
 }
 
-/// A word of a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Word<'h> {
     pub(super) text: &'h str,
-    /// The place of its token.
     pub(super) token: usize,
     pub(super) line: usize,
 }
 
 impl Word<'_> {
-    /// The definition that has it as its name.
     pub(super) fn named(self, kind: &'static str) -> Named {
         Named::new(kind, self.text, self.line)
     }
 }
 
-/// A token, or several that belong together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Term<'h> {
     Word(Word<'h>),
     /// The content of `(`, `[` or `<`: the first byte, and the places of the tokens between.
     Group(u8, usize, usize),
-    /// Braces and all between them.
     Braces,
     Arrow,
     PathSeparator,
@@ -50,7 +42,6 @@ pub(super) enum Term<'h> {
 }
 
 impl<'h> Term<'h> {
-    /// The text of a word, "" of anything else.
     pub(super) fn text(&self) -> &'h str {
         if let Self::Word(word) = self { word.text } else { "" }
     }
@@ -59,7 +50,6 @@ impl<'h> Term<'h> {
         matches!(self, Self::Word(_))
     }
 
-    /// Whether it is what is in these brackets, by the opening one.
     pub(super) fn is_group(&self, open: u8) -> bool {
         matches!(self, Self::Group(own, ..) if *own == open)
     }
@@ -82,7 +72,6 @@ pub(super) fn find_word(terms: &[Term<'_>], wanted: &str) -> Option<usize> {
     terms.iter().position(|term| term.text() == wanted)
 }
 
-/// The tokens since the last boundary.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Header<'h> {
     pub(super) tokens: &'h [Token],
@@ -101,12 +90,10 @@ impl<'h> Header<'h> {
         self.tokens.get(at).map_or(1, |token| token.line)
     }
 
-    /// The definition that has these tokens as its name.
     pub(super) fn named(&self, kind: &'static str, from: usize, to: usize) -> Named {
         Named::new(kind, self.joined(from, to), self.line(from))
     }
 
-    /// The text of these tokens, with spaces between words.
     fn joined(&self, from: usize, to: usize) -> String {
         let mut text = String::new();
         let mut after_word = false;
@@ -187,7 +174,6 @@ impl<'h> Header<'h> {
         terms
     }
 
-    /// The place of the `>` that belongs to the `<` before `from`.
     fn end_of_angles(&self, from: usize, base: usize) -> Option<usize> {
         let mut open = 1;
         // Bounded, as each `<` that is a comparison looks for its end in vain.
@@ -205,12 +191,10 @@ impl<'h> Header<'h> {
     }
 }
 
-/// A definition that a header makes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Named {
     pub(super) kind: &'static str,
     pub(super) name: String,
-    /// The line of the name.
     pub(super) line: usize,
     pub(super) prototype: bool,
 }
@@ -230,27 +214,19 @@ impl Named {
     }
 }
 
-/// The content of braces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum BlockKind {
-    /// Definitions, as in a file.
     Items,
-    /// Members of a type.
     Members,
-    /// Statements of a function, in which few languages define anything.
     Statements,
-    /// Values, or fields without definitions.
     Values,
-    /// Properties of an object literal.
     Properties,
 }
 
-/// The meaning of a header before `{`.
 #[derive(Clone, Debug)]
 pub(super) struct Opening {
     pub(super) named: Option<Named>,
     pub(super) block: BlockKind,
-    /// The header continues after the braces.
     pub(super) continues: bool,
 }
 
@@ -260,7 +236,6 @@ impl Opening {
     }
 }
 
-/// The meaning of a header where its statement ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Ending {
     Nothing,
@@ -275,35 +250,24 @@ impl From<Option<Named>> for Ending {
     }
 }
 
-/// Where a header is.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Around<'a> {
     pub(super) block: BlockKind,
-    /// Whether the language has functions outside of types.
     pub(super) outer_functions: bool,
-    /// The name of the type whose members these are.
     pub(super) owner: &'a str,
-    /// The word before the parentheses around a group of definitions, or nothing.
     pub(super) group: &'a str,
-    /// Parentheses of the header that are open.
     pub(super) open: usize,
 }
 
 /// Tokens of one header at most; the last one is replaced by what follows.
 const MAX_HEADER_TOKENS: usize = 512;
-/// Bytes of a word that are kept.
 const MAX_WORD_BYTES: usize = 200;
 
-/// Where a header begins.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct HeaderStart {
-    /// The place of its first token among those of all headers.
     pub(super) token: usize,
-    /// The first line that belongs to it.
     pub(super) line: usize,
-    /// Parentheses that are open in it.
     pub(super) parens: usize,
-    /// Its first tokens that are known to be decorators.
     decorators: usize,
 }
 
@@ -335,7 +299,6 @@ impl HeaderBuffer {
         is_only
     }
 
-    /// Tokens of all headers.
     pub(super) fn len(&self) -> usize {
         self.tokens.len()
     }
@@ -345,7 +308,6 @@ impl HeaderBuffer {
         Some((*token, &self.text[token.start..token.end]))
     }
 
-    /// The word at this place among the tokens of all headers.
     pub(super) fn word(&self, at: usize) -> &str {
         self.tokens.get(at).map_or("", |token| &self.text[token.start..token.end])
     }
@@ -373,7 +335,6 @@ impl HeaderBuffer {
         self.tokens.push(Token { kind, depth: self.start.parens, line, start, end: self.text.len() });
     }
 
-    /// Keeps so many tokens of all headers.
     pub(super) fn truncate(&mut self, length: usize) {
         if let Some(first) = self.tokens.get(length) {
             self.text.truncate(first.start);
@@ -381,13 +342,11 @@ impl HeaderBuffer {
         }
     }
 
-    /// Forgets the current header.
     pub(super) fn clear(&mut self) {
         self.truncate(self.start.token);
         (self.start.parens, self.start.decorators) = (0, 0);
     }
 
-    /// Begins a header within the current one.
     pub(super) fn nest(&mut self) {
         self.start.token = self.tokens.len();
         (self.start.parens, self.start.decorators) = (0, 0);

@@ -11,11 +11,9 @@ use crate::header::Named;
 use crate::keyword_grammar::{KeywordGrammar, LexedLine, MERGED_KIND};
 use crate::lexer::{Lexeme, LexemeKind, Lexer};
 
-/// A definition that is open.
 #[derive(Clone, Copy, Debug)]
 struct OpenDefinition {
     indent: usize,
-    /// Its place among all definitions.
     definition: usize,
 }
 
@@ -24,7 +22,6 @@ const MAX_DEPTH: usize = 64;
 /// Lines that open parentheses may span: more are a mistake of the look at the line.
 const PAREN_LINES: usize = 300;
 
-/// Takes the lines of one file.
 #[derive(Debug)]
 pub(super) struct IndentOutline {
     grammar: &'static KeywordGrammar,
@@ -32,9 +29,7 @@ pub(super) struct IndentOutline {
     definitions: Vec<Definition>,
     open: Vec<OpenDefinition>,
     line: usize,
-    /// The last line that holds code.
     last: usize,
-    /// The first line of the comment or decorators directly above.
     above: Option<usize>,
     parens: usize,
     paren_lines: usize,
@@ -196,7 +191,6 @@ impl IndentOutline {
         Some(Named::new(kind, name, self.line))
     }
 
-    /// Closes what is indented by `indent` or more.
     fn close(&mut self, indent: usize, end: usize) {
         while let Some(open) = self.open.pop_if(|open| open.indent >= indent) {
             let definition = &mut self.definitions[open.definition];

@@ -4,11 +4,9 @@ use crate::header::Named;
 use crate::lex_rules::{LexRules, WordSet};
 use crate::lexer::{Lexeme, LexemeKind};
 
-/// A language whose definitions begin a line with a keyword.
 #[derive(Debug)]
 pub(super) struct KeywordGrammar {
     pub(super) lex: &'static LexRules,
-    /// Words that may come before a keyword.
     pub(super) modifiers: WordSet,
     /// Keywords that define the name after them; with `=` what that is called, if not by the keyword.
     pub(super) keywords: WordSet,
@@ -18,16 +16,13 @@ pub(super) struct KeywordGrammar {
     pub(super) closers: WordSet,
     /// Words that belong to a definition where one begins a line with the same indentation.
     pub(super) joiners: WordSet,
-    /// Lines within open parentheses belong to what is before them.
     pub(super) parens: bool,
-    /// Keywords that count only where nothing encloses them.
     pub(super) outermost: WordSet,
     /// A kind whose lines are text up to one that begins with the closer.
     pub(super) verbatim: &'static str,
 }
 
 impl KeywordGrammar {
-    /// A language with braces and these keywords.
     pub(super) const fn new(lex: &'static LexRules, keywords: &'static str) -> Self {
         Self {
             lex,
@@ -58,7 +53,6 @@ impl KeywordGrammar {
         Self { outermost: WordSet(outermost), ..self }
     }
 
-    /// For a language whose parentheses do not say where a line goes on.
     pub(super) const fn without_parens(self) -> Self {
         Self { parens: false, ..self }
     }
@@ -67,7 +61,6 @@ impl KeywordGrammar {
 /// The kind of definitions that may have several parts in sequence.
 pub(super) const MERGED_KIND: &str = "function";
 
-/// The lexemes of a line.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LexedLine<'l> {
     pub(super) text: &'l str,
@@ -77,7 +70,6 @@ pub(super) struct LexedLine<'l> {
 }
 
 impl<'l> LexedLine<'l> {
-    /// The text of a lexeme, or nothing.
     pub(super) fn at(&self, at: usize) -> &'l str {
         self.lexemes.get(at).map_or("", |lexeme| &self.text[lexeme.start..lexeme.end])
     }

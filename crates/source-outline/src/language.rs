@@ -7,7 +7,6 @@ use crate::indents::{IndentOutline, keywords};
 use crate::sections::{SectionFormat, SectionOutline};
 use crate::{definition::Outline, keyword_grammar::KeywordGrammar, lex_rules::WordSet};
 
-/// How the definitions of a file are found.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Language {
     Braces(&'static super::braces::BraceGrammar),
@@ -89,7 +88,6 @@ impl Language {
         Self::of_whole(&format!("!{program}"))
     }
 
-    /// An outline of a file in this language.
     pub(super) fn outline(self) -> Box<dyn Outline> {
         match self {
             Braces(grammar) => Box::new(BraceOutline::new(grammar)),

@@ -32,26 +32,20 @@ impl WordSet {
     }
 }
 
-/// The literals that a quote character may begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Quotes {
     /// None: the character is a sign.
     None,
-    /// A string that ends on its line.
     Line,
-    /// A string that may span lines.
     Lines,
     /// A string that may span lines, in which a backslash is a character like others.
     Raw,
     /// A string that may span lines, with code in `${…}`.
     Template,
-    /// A literal of one character.
     Char,
-    /// A literal of one character, or a lifetime.
     Lifetime,
 }
 
-/// The comments and literals of a language, for a lexer.
 #[derive(Debug)]
 pub(crate) struct LexRules {
     pub(super) line_comments: &'static [&'static [u8]],
@@ -62,7 +56,6 @@ pub(crate) struct LexRules {
     pub(super) double: Quotes,
     pub(super) single: Quotes,
     pub(super) backtick: Quotes,
-    /// Three quotes begin a string that ends with three.
     pub(super) triples: bool,
     /// Raw strings of Rust, as in `r#"…"#`.
     pub(super) rust_raw: bool,
@@ -70,20 +63,15 @@ pub(crate) struct LexRules {
     pub(super) cpp_raw: bool,
     /// Strings in which no backslash escapes, as in `@"…"`.
     pub(super) verbatim: bool,
-    /// Regular expressions between slashes.
     pub(super) regexes: bool,
-    /// Here-documents that begin with `<<EOF`.
     pub(super) heredocs: bool,
     /// `<< EOF`: elsewhere that shifts or appends.
     pub(super) spaced_heredocs: bool,
-    /// `$` is a letter.
     pub(super) dollar_words: bool,
-    /// Signs that may end a word.
     pub(super) word_ends: &'static [u8],
 }
 
 impl LexRules {
-    /// The literals that this quote begins.
     pub(super) fn quotes(&self, quote: u8) -> Quotes {
         match quote {
             b'"' => self.double,
@@ -131,7 +119,6 @@ pub(super) static CSHARP: LexRules = LexRules { verbatim: true, ..JAVA };
 pub(super) static DART: LexRules = LexRules { triples: true, ..SLASH_RULES };
 pub(crate) static JAVASCRIPT: LexRules =
     LexRules { backtick: Quotes::Template, regexes: true, dollar_words: true, ..SLASH_RULES };
-/// Of Kotlin, Swift and Scala.
 pub(super) static NESTED: LexRules =
     LexRules { nested_comments: true, triples: true, single: Quotes::Lifetime, ..SLASH_RULES };
 pub(super) static PHP: LexRules =
@@ -166,7 +153,6 @@ pub(super) static OCAML: LexRules = LexRules {
 /// Languages with `//` comments and no others that matter: Zig, Protocol Buffers.
 pub(super) static ZIG: LexRules = LexRules { line_comments: &[b"//"], single: Quotes::Char, ..PLAIN_RULES };
 pub(crate) static PROTO: LexRules = SLASH_RULES;
-/// R, Make and others with `#` comments.
 pub(super) static HASHES: LexRules = HASH_RULES;
 pub(super) static JULIA: LexRules =
     LexRules { triples: true, single: Quotes::Char, block_comment: Some((b"#=", b"=#")), ..HASH_RULES };

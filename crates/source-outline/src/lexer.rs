@@ -7,24 +7,17 @@ use memchr::memmem;
 
 use super::lex_rules::{LexRules, Quotes, WordSet, is_word, is_word_start};
 
-/// The kinds of lexemes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LexemeKind {
-    /// A keyword or name.
     Word,
-    /// A number, with its suffix.
     Number,
-    /// A literal string, character or regular expression.
     Text,
     /// `=>` or `->`, of a function or a type.
     Arrow,
-    /// The `::` of a path.
     PathSeparator,
     /// A comparison or logical operator of two signs.
     Operator,
-    /// Any other sign, by its byte.
     Sign(u8),
-    /// Braces and all between them. No line has it, but a header.
     Braces,
 }
 
@@ -36,30 +29,24 @@ pub(crate) struct Lexeme {
     pub(crate) end: usize,
 }
 
-/// Where the last line ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum OpenLiteral {
     Code,
-    /// In a comment, so many deep.
     Comment(usize),
     /// In a string that ends with this quote; whether a backslash escapes it.
     Quoted(u8, bool),
-    /// In a string that ends with three of this quote.
     Tripled(u8),
     /// In a string that ends with these bytes.
     Raw(Vec<u8>),
-    /// In a here-document that ends with a line of this word.
     Heredoc(Vec<u8>),
     /// In a block that ends with a line that begins with these bytes.
     Pod(&'static [u8]),
 }
 
-/// Splits the lines of one file, in order.
 #[derive(Debug)]
 pub(crate) struct Lexer {
     rules: &'static LexRules,
     open: OpenLiteral,
-    /// The end of a here-document that begins on the next line.
     heredoc: Option<Vec<u8>>,
     /// Open braces in each `${…}` of template strings, the outermost first.
     templates: Vec<usize>,
@@ -73,12 +60,10 @@ impl Lexer {
         Self { rules, open: OpenLiteral::Code, heredoc: None, templates: Vec::new() }
     }
 
-    /// Whether the next line begins outside of comments and strings.
     pub(crate) fn is_in_code(&self) -> bool {
         self.open == OpenLiteral::Code
     }
 
-    /// Whether the next line begins in a comment.
     pub(crate) fn is_in_comment(&self) -> bool {
         matches!(self.open, OpenLiteral::Comment(_) | OpenLiteral::Pod(_))
     }
@@ -93,7 +78,6 @@ impl Lexer {
         }
     }
 
-    /// The lexemes of the next line, without its line break.
     pub(crate) fn line(&mut self, line: &[u8], out: &mut Vec<Lexeme>) {
         out.clear();
         let Some(mut at) = self.resume(line) else { return };
@@ -243,7 +227,6 @@ impl Lexer {
         (Some(kind), at + length)
     }
 
-    /// Ends a line, and with it the strings that may not span lines.
     fn end_line(&mut self, line: &[u8]) {
         if let OpenLiteral::Quoted(quote, _) = self.open
             && !self.spans_lines(quote)
@@ -355,7 +338,6 @@ impl Lexer {
         Some(at)
     }
 
-    /// Notes the here-document that begins at `<<`.
     fn note_heredoc(&mut self, line: &[u8], at: usize) {
         let Some(rest) = line[at..].strip_prefix(b"<<") else { return };
         // `<<<` begins one in PHP, and a string in shells.

@@ -3,7 +3,6 @@
 use crate::definition::{Definition, Outline};
 use crate::{language::Language, lexer::Lexeme};
 
-/// Bytes of a line that are looked at.
 const MAX_LINE_BYTES: usize = 64 << 10;
 
 /// The definitions of the file `path` with this text, by line; empty if the language is not known.
@@ -33,7 +32,6 @@ pub struct OutlineBuilder {
     /// `None` where the first line decides the language.
     engine: Option<Box<dyn Outline>>,
     is_unknown: bool,
-    /// The beginning of a line that was cut.
     partial: String,
     lexemes: Vec<Lexeme>,
 }

@@ -18,9 +18,9 @@ pub enum Severity {
 /// One problem at a place of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// Its line, from 1.
+    /// Its line in the text, counted from 1.
     pub line: usize,
-    /// Its column, in characters from 1.
+    /// Its column in that line, in characters counted from 1.
     pub column: usize,
     /// How bad it is.
     pub severity: Severity,
@@ -125,9 +125,9 @@ fn line(problem: &Problem) -> String {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChangedLines {
-    /// In the old text, from 1.
+    /// Lines of the old text, counted from 1.
     pub old: Range<usize>,
-    /// In the new text, from 1.
+    /// Lines of the new text, counted from 1.
     pub new: Range<usize>,
 }
 

@@ -3,7 +3,6 @@
 use crate::definition::{Definition, MAX_DEFINITIONS, Outline};
 use crate::lexer::Lexeme;
 
-/// The formats with sections.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum SectionFormat {
     #[default]
@@ -16,35 +15,27 @@ pub(super) enum SectionFormat {
     Latex,
 }
 
-/// A heading, by the line that shows it.
 struct Heading {
     kind: &'static str,
     name: String,
     level: usize,
-    /// Lines that it begins before the one that shows it.
     lines_above: usize,
 }
 
-/// Takes the lines of one file.
 #[derive(Debug, Default)]
 pub(super) struct SectionOutline {
     format: SectionFormat,
     definitions: Vec<Definition>,
-    /// The open sections: place and level.
     open: Vec<(usize, usize)>,
     line: usize,
-    /// The last line that is not blank.
     last: usize,
-    /// The last line before that one that is not blank.
     before_last: usize,
     /// The line above, where it can be a heading, and whether it is the first of its paragraph.
     above: String,
     is_paragraph: bool,
     /// The fence of a code block: its character and length.
     fence: Option<(u8, usize)>,
-    /// Under which signs reStructuredText has its levels, the outermost first.
     signs: Vec<u8>,
-    /// In a front matter that `---` ends.
     in_matter: bool,
 }
 
@@ -171,7 +162,6 @@ impl SectionOutline {
         is_heading.then(|| Heading { kind, name: self.above.clone(), level, lines_above: 1 })
     }
 
-    /// A line above one that is as long, of one sign.
     fn underlined(&mut self, line: &str) -> Option<Heading> {
         let content = line.trim_end();
         let first = content.bytes().next().unwrap_or_default();
@@ -199,7 +189,6 @@ impl SectionOutline {
     }
 }
 
-/// The kinds of headings by their level.
 const HEADING_KINDS: [&str; 6] = ["#", "##", "###", "####", "#####", "######"];
 
 fn atx(content: &str) -> Option<Heading> {

@@ -77,7 +77,6 @@ pub fn new_problems(path: &str, old: Option<&str>, new: &str) -> Vec<Problem> {
     error.filter(|error| is_new(earlier.as_ref(), error, &changed)).into_iter().chain(warnings).collect()
 }
 
-/// Whether `text` is JSON with comments or trailing commas, and not without.
 fn is_jsonc_only(text: &str) -> bool {
     json::check(text, JsonDialect::Json).error.is_some() && json::check(text, JsonDialect::Jsonc).error.is_none()
 }
@@ -93,7 +92,6 @@ fn is_new(earlier: Option<&Problem>, error: &Problem, changed: &ChangedLines) ->
     changed.new.contains(&error.line) && without_digits(&error.message) != without_digits(&earlier.message)
 }
 
-/// A message without the numbers of lines, which change when others are inserted.
 fn without_digits(message: &str) -> String {
     message.chars().filter(|letter| !letter.is_ascii_digit()).collect()
 }
@@ -101,7 +99,6 @@ fn without_digits(message: &str) -> String {
 /// A format that is checked: which files have it, by their names, and how.
 #[derive(Debug)]
 struct CheckedFormat {
-    /// As messages name it.
     name: &'static str,
     /// Ends of the names of its files, in lower case. What begins with a slash is a whole name; before a `*` is the
     /// beginning of a name, or with a slash the folder.

@@ -18,7 +18,6 @@ use crate::quoted;
 
 /// Bytes of the largest text whose keys are compared: more would be held in memory for little.
 const MAX_COMPARED: usize = 1 << 20;
-/// Duplicate keys that are reported of one text.
 const MAX_DUPLICATES: usize = 100;
 
 /// The extensions that a text may have beyond plain JSON.
@@ -61,17 +60,12 @@ fn check_part(text: &str, part: Range<usize>, dialect: JsonDialect) -> Findings 
     Findings { error, warnings }
 }
 
-/// What the next token comes after.
 #[derive(Clone, Copy)]
 enum After {
-    /// The bracket that was opened last.
     Open,
     Key,
-    /// Or nothing, at the beginning.
     Colon,
-    /// The comma at this byte.
     Comma(usize),
-    /// Or the bracket that closes one.
     Value,
 }
 
@@ -150,17 +144,13 @@ fn read(text: &str, part: Range<usize>, dialect: JsonDialect, duplicates: &mut V
 
 type Checked<T = ()> = Result<T, SyntaxError>;
 
-/// The tokens of a part of a text, one after the other.
 struct Tokens<'t> {
-    /// The text up to the end of the part.
     text: &'t str,
     dialect: JsonDialect,
     scanner: Scanner<'t>,
     scanned: Result<Option<Token<'t>>, ParseError>,
-    /// Where the part begins.
     base: usize,
     at: usize,
-    /// Where the token ends that begins at `at`.
     end: usize,
 }
 
@@ -211,12 +201,10 @@ impl<'t> Tokens<'t> {
         }
     }
 
-    /// Whether the token is `found` and nothing more.
     fn is_whole(&self, found: &str) -> bool {
         self.scanned.is_ok() && self.end == self.at + found.len()
     }
 
-    /// A string, a number or a word.
     fn value(&self) -> Checked {
         let (at, rest) = (self.at, &self.text[self.at..]);
         let is_number = rest.starts_with(|first: char| first.is_ascii_digit() || "+-.".contains(first));
@@ -274,12 +262,10 @@ impl<'t> Tokens<'t> {
     }
 }
 
-/// What of `text` comes before the first character that `is_end` says.
 fn until(text: &str, is_end: impl Fn(char) -> bool) -> &str {
     &text[..text.find(is_end).unwrap_or(text.len())]
 }
 
-/// The name that `text` begins with.
 fn word(text: &str) -> &str {
     until(text, |letter| !letter.is_alphanumeric() && !"_$\u{200c}\u{200d}".contains(letter))
 }

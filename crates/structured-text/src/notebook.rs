@@ -150,7 +150,6 @@ pub struct CellOutput {
 }
 
 impl CellOutput {
-    /// Reads the JSON of an output of either version.
     fn of(json: &str, is_old: bool) -> Self {
         let Ok(fields) = serde_json::from_str::<Fields<'_>>(json) else { return Self::default() };
         let text = |name: &str| fields.get(name).map(|value| text_of(value, is_old)).unwrap_or_default();
@@ -180,7 +179,6 @@ impl CellOutput {
         }
     }
 
-    /// An output in several forms, of which plain text is shown.
     fn of_forms(kind: &str, forms: &Fields<'_>, is_old: bool) -> Self {
         const NO_FORMS: [&str; 4] = ["output_type", "metadata", "prompt_number", "execution_count"];
         let mut output = Self { kind: kind.to_owned(), ..Self::default() };
@@ -199,7 +197,6 @@ fn value_of<'j, T: Deserialize<'j>>(field: Option<&'j RawValue>) -> Option<T> {
     serde_json::from_str(field?.get()).ok()
 }
 
-/// A string, or a list of them, as one.
 fn text_of(value: &RawValue, is_old: bool) -> String {
     let lines = || value_of::<Vec<String>>(Some(value)).map(|lines| lines.join(between(&lines, is_old)));
     value_of(Some(value)).or_else(lines).unwrap_or_default()
@@ -240,7 +237,6 @@ mod tests {
 
     use super::*;
 
-    /// The text with the source of a cell replaced.
     fn replaced(text: &str, index: usize, new: &str) -> String {
         let edit = Notebook::parse(text).expect("a notebook").replaced(index, new);
         let changed = [&text[..edit.span.start], &edit.json, &text[edit.span.end..]].concat();

@@ -4,14 +4,14 @@
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message} (at byte {at})")]
 pub struct SyntaxError {
-    /// The byte it is at.
+    /// The byte of the text that it is at.
     pub at: usize,
     /// A sentence without a full stop that names the error.
     pub message: String,
 }
 
 impl SyntaxError {
-    /// An error at the byte `at`.
+    /// An error at the byte `at` of the text.
     pub fn new(at: usize, message: impl Into<String>) -> Self {
         Self { at, message: message.into() }
     }

@@ -33,7 +33,6 @@ const NO_END_TAG: &str = "expected a name and `>` after `</`";
 
 struct Checker<'t> {
     text: &'t str,
-    /// After a byte-order mark.
     start: usize,
     /// The elements that are open: their names, and the bytes of their tags.
     open: Vec<(&'t str, usize)>,
@@ -43,7 +42,6 @@ struct Checker<'t> {
 
 type Checked<T = ()> = Result<T, SyntaxError>;
 
-/// A tag as a message repeats it.
 fn tag(open: &str, name: &str) -> String {
     quoted(&format!("{open}{name}>"))
 }
@@ -163,7 +161,6 @@ impl<'t> Checker<'t> {
         Ok(name)
     }
 
-    /// The value of the attribute `shown`, which begins at `at`.
     fn value(&self, at: usize, value: &str, shown: &str) -> Checked {
         if let Some(found) = value.find('<') {
             let message = format!("`<` in the value of attribute {shown}: close the quote, or write `&lt;`");
@@ -187,7 +184,6 @@ impl<'t> Checker<'t> {
         if self.open.is_empty() { fail(at, format!("text {place} the root element")) } else { Ok(()) }
     }
 
-    /// The reference whose `&` is at `at`.
     fn reference(&self, at: usize) -> Checked {
         let rest = &self.text[at + 1..];
         let name = &rest[..rest.find(|letter| !is_name(letter) && letter != '#').unwrap_or(rest.len())];
@@ -209,7 +205,6 @@ fn not_closed(name: &str) -> String {
     format!("the tag {} is not closed", quoted(&format!("<{name}")))
 }
 
-/// Nothing was `found` in what begins at `at`.
 fn without(at: usize, found: Option<usize>, message: &str) -> Checked {
     found.map_or(Ok(()), |found| fail(at + found, message))
 }

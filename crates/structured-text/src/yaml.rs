@@ -20,7 +20,6 @@ const MAX_TIME: Duration = Duration::from_millis(250);
 const CHECK_EVERY: u64 = 256;
 /// Levels of nesting that are followed.
 const MAX_LEVELS: usize = 1_000;
-/// Duplicate keys that are reported of one text.
 const MAX_DUPLICATES: usize = 100;
 
 /// The first error of a text in YAML, and its duplicate keys.
@@ -81,26 +80,19 @@ fn message_of(error: &ScanError) -> String {
     }
 }
 
-/// The byte of a character.
 fn byte_at(text: &str, character: usize) -> usize {
     text.char_indices().nth(character).map_or(text.len(), |(at, _)| at)
 }
 
-/// The keys of the mappings that are open.
 struct MappingKeys<'t> {
     text: &'t str,
     open: Vec<Collection>,
-    /// Keys that their mapping has already.
     warnings: Vec<SyntaxError>,
 }
 
-/// A sequence or mapping that is open.
 struct Collection {
-    /// The character that it begins at.
     at: usize,
-    /// Of a mapping, its keys so far, and whether they are plain.
     keys: Option<HashSet<(String, bool)>>,
-    /// Whether the next node is a key.
     is_key_next: bool,
 }
 
@@ -132,7 +124,6 @@ impl MappingKeys<'_> {
         }
     }
 
-    /// A node of the innermost collection is complete.
     fn node(&mut self) {
         if let Some(last) = self.open.last_mut().filter(|last| last.keys.is_some()) {
             last.is_key_next = !last.is_key_next;

@@ -39,7 +39,6 @@ pub(super) fn diagnose(search: &Search<'_>, refusals: &[Refusal]) -> Diagnosis {
     }
 }
 
-/// The reason of a step, and how to repair the request.
 fn explanation(search: &Search<'_>, refusal: Refusal) -> String {
     let line = |offset: usize| line_of(search.text, offset);
     match refusal {
@@ -84,7 +83,6 @@ fn explanation(search: &Search<'_>, refusal: Refusal) -> String {
     }
 }
 
-/// The lines from `start` on where the new text is, with their numbers.
 fn applied_lines(search: &Search<'_>, start: usize) -> String {
     let first = search.lines().partition_point(|line| line.start < start);
     let count = search.canonical_new.lines().count().min(MAX_APPLIED_LINES);

@@ -101,9 +101,7 @@ pub fn changed_lines(old: &str, new: &str) -> Vec<[Range<usize>; 2]> {
 struct Window<'t> {
     old: &'t str,
     new: &'t str,
-    /// Lines in front of it, as many in both texts.
     lines_before: usize,
-    /// Whether there are lines after it.
     is_cut: bool,
 }
 

@@ -5,7 +5,6 @@ use super::{EditError, Located, Location, MAX_PLACES, Replacement, Request, Stra
 /// The answer of a step: its places, if there are any; an error where there is one, but nobody can be sure of the change.
 pub(super) type StepResult = Result<Option<Found>, Refusal>;
 
-/// Places that a step found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Found {
     /// Disjoint and ascending; empty if nothing matched or could be replaced.
@@ -13,7 +12,6 @@ pub(super) struct Found {
     /// Where the text matches once more, which makes the only replacement no single place: overlapping it as in
     /// `aa` in `aaa`, or where the replacement could not be made.
     pub(super) overlapping: Option<usize>,
-    /// The differences that the match disregarded.
     pub(super) by: Strategies,
     /// The first place that matches but cannot take the new text, and the first reason that explains anything.
     pub(super) refused: Option<(usize, Refusal)>,
@@ -24,7 +22,6 @@ impl Found {
         Self { replacements: vec![replacement], by, ..Self::default() }
     }
 
-    /// Leaves out a place that matched.
     pub(super) fn refuse(&mut self, start: usize, refusal: Refusal) {
         self.refused = match self.refused {
             None => Some((start, refusal)),
@@ -64,7 +61,6 @@ impl Found {
         }
     }
 
-    /// The places, if they are as many as were asked for.
     pub(super) fn decide(self, text: &str, request: &Request<'_>) -> Result<Located, EditError> {
         let Self { replacements, overlapping, by: mut strategy, .. } = self;
         let (count, old) = (replacements.len(), request.old);
@@ -115,15 +111,12 @@ fn places(text: &str, starts: impl Iterator<Item = usize>) -> Vec<Location> {
 /// byte offsets into the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Refusal {
-    /// A reason that says nothing beyond what differs.
     Unclear,
     /// New lines would have several possible indentations in the block that starts here, or none.
     Indentation(usize),
-    /// White space that begins here would be left as a separate line.
     TrailingSpace(usize),
     /// This line of the new text (counted from 1) is a placeholder for code, and the old text is not exact.
     Placeholder(usize),
-    /// The change is made already, in the lines that start here.
     AlreadyApplied(usize),
     /// The line that starts here was given without its indentation, and further new lines may lack theirs.
     BareLine(usize),
@@ -134,7 +127,6 @@ pub(super) enum Refusal {
 }
 
 impl Refusal {
-    /// Whether no other step may look for another place.
     pub(super) const fn is_final(self) -> bool {
         !matches!(self, Self::TrailingSpace(_) | Self::Unclear)
     }

@@ -18,7 +18,6 @@ use places::{HunkCandidates, PlacedHunk};
 
 pub use places::{ContextNote, HunkError};
 
-/// Places of a hunk that are shown.
 const MAX_SHOWN_PLACES: usize = 100;
 
 /// Hunks without a place after which no other is looked for that is not there exactly: the patch is refused.
@@ -119,7 +118,6 @@ fn windows(candidates: &[Result<HunkCandidates, HunkError>], lines: usize) -> Ve
     windows
 }
 
-/// The lines that a hunk changes.
 fn changed(text: &PatchedText<'_>, found: &LocatedHunk) -> Range<usize> {
     let line = |at: usize| text.line_at(at).min(text.lines.len());
     match (found.replacements.first(), found.replacements.last()) {
@@ -128,7 +126,6 @@ fn changed(text: &PatchedText<'_>, found: &LocatedHunk) -> Range<usize> {
     }
 }
 
-/// Whether the places of two hunks are the same.
 fn is_alike(one: &PatchHunk<'_>, other: &PatchHunk<'_>) -> bool {
     (&one.contexts, &one.sent, one.at_end) == (&other.contexts, &other.sent, other.at_end)
         && one.lines.iter().any(|line| line.old().is_some())

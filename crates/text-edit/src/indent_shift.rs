@@ -11,29 +11,28 @@ use std::collections::HashMap;
 
 use super::line_parts::{TAB_WIDTHS, parts, width};
 
-/// How indentation in the request becomes indentation in the file.
 #[derive(Debug)]
 pub(super) struct IndentShift {
     known: HashMap<String, String>,
     rest: Unseen,
 }
 
-/// The rule for an indentation that `old` does not show.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Unseen {
-    /// The file has so much more in front.
     Prefixed(String),
-    /// The file lacks so much in front.
     Stripped(String),
     /// Tabs of this width on one side, spaces on the other, and so many columns more (or less) in the file.
     /// `aligns`: old lines show what becomes of columns between two tabs.
-    Columns { tab: usize, shift: isize, to_tabs: bool, aligns: bool },
+    Columns {
+        tab: usize,
+        shift: isize,
+        to_tabs: bool,
+        aligns: bool,
+    },
 }
 
-/// Why there is no shift.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum ShiftError {
-    /// Nothing explains all old lines.
     #[error("nothing explains all old lines")]
     NotUniform,
     /// The old lines have explanations, but a new one would have several places, or none.
@@ -41,10 +40,8 @@ pub(super) enum ShiftError {
     Unclear,
 }
 
-/// How a file is indented as a whole.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FileIndentation {
-    /// Lines that start with a tab.
     pub(super) tabs: usize,
     /// Lines that start with a space. A single one, as in front of the stars of a comment, aligns and does not count.
     pub(super) spaces: usize,
@@ -74,10 +71,8 @@ impl FileIndentation {
     }
 }
 
-/// The indentation of the rest of the file.
 pub(super) struct Surroundings<'f> {
     pub(super) indentation: FileIndentation,
-    /// Whether some line is indented by exactly this.
     pub(super) occurs: &'f dyn Fn(&str) -> bool,
 }
 
@@ -130,7 +125,6 @@ impl IndentShift {
         }
     }
 
-    /// The file's form of an indentation of the request.
     pub(super) fn apply(&self, indent: &str) -> Option<String> {
         if let Some(known) = self.known.get(indent) {
             return Some(known.clone());
@@ -146,13 +140,11 @@ impl IndentShift {
     }
 }
 
-/// An indentation of so many columns.
 fn in_columns(columns: usize, tab: usize, to_tabs: bool) -> String {
     let tabs = if to_tabs { columns / tab } else { 0 };
     format!("{}{}", "\t".repeat(tabs), " ".repeat(columns - tabs * tab))
 }
 
-/// A constant piece of indentation in front of every line, on one side.
 fn prefix(pairs: &[(&str, &str)]) -> Option<Unseen> {
     let (old, file) = pairs.first()?;
     if let Some(more) = file.strip_suffix(old) {
@@ -268,7 +260,6 @@ mod tests {
     const TAB_FILE: Surroundings<'_> = file(9, 0, None);
     const SPACE_FILE: Surroundings<'_> = file(0, 9, Some(4));
 
-    /// What becomes of the one `wanted` indentation.
     fn shifted(pairs: &[(&str, &str)], wanted: &str, file: &Surroundings<'_>) -> Result<String, ShiftError> {
         IndentShift::of(pairs, &[wanted], file).map(|shift| shift.apply(wanted).unwrap())
     }

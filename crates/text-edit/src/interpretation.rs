@@ -25,7 +25,6 @@ const DAMAGE_KINDS: [(Strategy, TakeOff); 3] = [
 pub(super) struct Interpretation {
     pub(super) old: String,
     pub(super) new: String,
-    /// The damages that had to be assumed.
     pub(super) by: Strategies,
     /// Whether only a place with the same indentation shows that it was meant so.
     pub(super) is_doubtful: bool,
@@ -72,12 +71,10 @@ impl Interpretation {
 /// Time for the diff of old against new lines; beyond it the diff is coarser, which only keeps fewer lines.
 const DIFF_TIME: Duration = Duration::from_millis(100);
 
-/// A request as whole lines, without their terminators.
 pub(super) struct LineEdit<'r> {
     pub(super) old: Vec<&'r str>,
     pub(super) new: Vec<&'r str>,
     ops: Vec<DiffOp>,
-    /// The lines go altogether, terminators included.
     pub(super) deletes: bool,
 }
 
@@ -157,7 +154,6 @@ fn without_gutter(old: &str, new: &str) -> Vec<(String, String, bool)> {
     stripped.collect()
 }
 
-/// `text` without its gutter, which every line must have.
 fn strip(text: &str, delimiter: Delimiter) -> Option<String> {
     let mut next = None;
     map_lines(text, |line| {
@@ -181,7 +177,6 @@ fn strip_new(text: &str, delimiter: Delimiter) -> Option<String> {
     })
 }
 
-/// The text after a delimiter, where the line's number is taken off already.
 pub(crate) fn after_delimiter(rest: &str) -> Option<&str> {
     GUTTER_DELIMITERS.iter().copied().flatten().find_map(|delimiter| rest.strip_prefix(delimiter))
 }
@@ -256,7 +251,6 @@ fn present(text: &str) -> ([bool; ENTITY_NAMES.len()], [bool; ENTITY_NAMES.len()
     (entities, plain)
 }
 
-/// The text with all entities resolved, each once.
 pub(crate) fn resolve_entities(text: &str) -> String {
     let mut result = String::with_capacity(text.len());
     let mut rest = text;
@@ -319,7 +313,6 @@ fn escape(piece: &str) -> Option<char> {
     Some(quote.and_then(|plain| plain.chars().next()).unwrap_or(letter))
 }
 
-/// The letters after a backslash in `text`.
 fn escapes(text: &str) -> Vec<char> {
     pieces(text).filter_map(escape).collect()
 }
@@ -364,7 +357,6 @@ fn is_over_escaped(text: &str, (letter, character): (char, &str)) -> bool {
     pieces(body).any(|piece| escape(piece) == Some(letter)) && !has_plain()
 }
 
-/// `text` with the escapes of `kinds` resolved and all others left.
 fn resolve_escapes(text: &str, kinds: &[(char, &str)]) -> String {
     let meant = |piece| kinds.iter().find(|(letter, _)| escape(piece) == Some(*letter));
     // A curly quote stays one.

@@ -83,17 +83,14 @@ fn pairs(ops: &[DiffOp], old: usize, new: usize) -> Vec<(usize, usize)> {
     ops.iter().filter(paired).flat_map(shifted).collect()
 }
 
-/// The ending of the last line that ends before `offset`.
 pub(super) fn ending_before(text: &str, offset: usize) -> Option<&'static str> {
     memchr::memrchr(b'\n', &text.as_bytes()[..offset]).map(|at| ending_by(text, at))
 }
 
-/// The ending of the line that holds `offset`, or that begins there.
 pub(super) fn ending_after(text: &str, offset: usize) -> Option<&'static str> {
     memchr::memchr(b'\n', &text.as_bytes()[offset..]).map(|at| ending_by(text, offset + at))
 }
 
-/// The line ending whose LF is at `newline`.
 fn ending_by(text: &str, newline: usize) -> &'static str {
     if text[..newline].ends_with('\r') { "\r\n" } else { "\n" }
 }

@@ -14,7 +14,6 @@ use std::cell::OnceCell;
 use crate::search::{self, Search, TextFacts};
 use crate::{EditError, Located, Request, Strategy, diagnosis, found::StepResult};
 
-/// A step of the ladder.
 pub(super) type LadderStep = fn(&Search<'_>) -> StepResult;
 
 /// From strict to tolerant; the first step that finds a place decides, and one that refuses for good ends the search.

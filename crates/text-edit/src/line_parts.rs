@@ -9,7 +9,6 @@ use std::ops::Range;
 /// Widths of a tab that people use, in columns.
 pub(super) const TAB_WIDTHS: [usize; 4] = [4, 8, 2, 3];
 
-/// A line without spaces and tabs at its end.
 pub(super) fn without_trailing_whitespace(line: &str) -> &str {
     line.trim_end_matches([' ', '\t'])
 }
@@ -21,12 +20,10 @@ pub(super) fn parts(line: &str) -> (&str, &str, &str) {
     (&body[..body.len() - content.len()], content, trailing)
 }
 
-/// A line without white space at either end.
 pub(super) fn content(line: &str) -> &str {
     parts(line).1
 }
 
-/// Lines without indentation and trailing white space.
 pub(super) fn contents(lines: &[&str]) -> Vec<String> {
     lines.iter().map(|line| content(line).to_owned()).collect()
 }

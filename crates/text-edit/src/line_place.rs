@@ -140,7 +140,6 @@ pub fn anchored(old: &str, new: &str, place: &LinePlace) -> Result<LinePlace, An
     }
 }
 
-/// The lines of `new` that `range` was in `old`.
 fn block(old: &[&str], new: &[&str], range: &Range<usize>) -> Result<Range<usize>, AnchorError> {
     let wanted = &old[range.clone()];
     let found = occurrences(wanted, new);
@@ -233,7 +232,6 @@ impl MovedOffsets {
         None
     }
 
-    /// Where an offset is now. `after` what was inserted there, or before it.
     fn moved(&self, mut offset: usize, after: bool) -> Option<usize> {
         for step in &self.steps {
             let mut moved = offset;

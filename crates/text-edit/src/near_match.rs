@@ -131,13 +131,9 @@ const COMMON_COUNT: u16 = 64;
 /// Places in the request of one repeated line that may vote.
 const MAX_REPEATS: usize = 4;
 
-/// A line that both have.
 pub(super) struct SharedLine {
-    /// Counted within the request.
     pub(super) old: usize,
-    /// Counted within the file.
     pub(super) file: usize,
-    /// How often the file has it.
     pub(super) count: u16,
 }
 
@@ -191,17 +187,12 @@ const MIN_SIMILARITY: f64 = 0.5;
 /// The similarity of two lines that differ in nothing but white space, punctuation and casing.
 const SAME_LETTERS: f64 = 0.97;
 
-/// A line as it is compared.
 struct LineKey<'t> {
-    /// Without white space at its ends.
     content: &'t str,
     /// A hash of its letters, where they mean anything.
     letters: Option<u64>,
-    /// How much it says.
     weight: f32,
-    /// White space in front of it.
     indent: &'t str,
-    /// Whether it looks like a placeholder for code.
     is_placeholder: bool,
 }
 
@@ -269,12 +260,10 @@ fn long_alike(a: &str, b: &str, budget: &mut Budget) -> f64 {
     number(shared) / number(whole.max(other).max(1))
 }
 
-/// The words of a line.
 fn split(line: &str) -> impl Iterator<Item = &str> {
     line.split(|one: char| !one.is_alphanumeric()).filter(|word| !word.is_empty())
 }
 
-/// The share of the longer text that both have at their ends.
 pub(super) fn ends_shared(a: &str, b: &str) -> f64 {
     let (before, after) = shared_ends(a, b);
     number(before + after) / number(a.len().max(b.len()).max(1))
@@ -309,7 +298,6 @@ fn letters(line: &str) -> Option<u64> {
     (count >= MIN_LETTERS).then_some(hash)
 }
 
-/// Regions that the request is fitted into.
 const MAX_REGIONS: usize = 3;
 
 /// Lines that may lie between two parts of the request, beyond those that it has there itself: a placeholder, or lines
@@ -328,7 +316,6 @@ const GAP_COST: (f32, f32) = (4.0, 0.05);
 /// The worth of two lines that are indented alike: of several braces that one is meant.
 const INDENT_WORTH: f32 = 2.0;
 
-/// The cost of leaving out a line of the request.
 const LEFT_OUT: f32 = 1.0;
 
 /// A line of the request, of the file, or of both, where the file's is a version of the request's; counted from 0. A line
@@ -345,7 +332,6 @@ impl LinePair {
     }
 }
 
-/// The request fitted into the file.
 #[derive(Clone, Debug)]
 pub(super) struct Alignment {
     /// In order; lines of the file are listed between the first and the last that has a counterpart.
@@ -397,7 +383,6 @@ pub(super) fn nearest(search: &Search<'_>, old: &[&str], guess: &[(usize, usize)
     fitted.reduce(|best, other| if other.alike > best.alike { other } else { best }).filter(|best| best.alike > 0.0)
 }
 
-/// The regions of the file that the anchors point at, the best first.
 fn regions(search: &Search<'_>, old: &[LineKey<'_>], slack: usize) -> Vec<Range<usize>> {
     let mut anchors = shared_lines(old.iter().map(|key| key.letters).enumerate(), search.contents().map(letters));
     anchors.sort_unstable_by_key(|anchor| (anchor.old, anchor.file));
@@ -448,7 +433,6 @@ fn hull(anchors: &[SharedLine], near: &[&SharedLine], count: usize) -> Option<Ra
     Some(low.min(start.file.saturating_sub(start.old))..high.max(end.file + count - end.old))
 }
 
-/// The request fitted into a region of the file.
 fn fit(search: &Search<'_>, old: &[LineKey<'_>], region: Range<usize>, budget: &mut Budget) -> Alignment {
     let lines = search.lines().get(region.clone()).unwrap_or_default();
     let file: Vec<LineKey<'_>> = lines.iter().map(|line| LineKey::new(line.content(search.text))).collect();
@@ -486,7 +470,6 @@ const PAIR_STEP: u8 = 1;
 const PAIR_AFTER_GAP: u8 = 2;
 const SKIP_STEP: u8 = 3;
 const SKIP_AFTER_GAP: u8 = 4;
-/// Added where passing over lines of the file begins.
 const OPEN_FLAG: u8 = 8;
 
 /// The best alignment of all lines of `old` with some lines of `file`, both in their order: Gotoh's algorithm for

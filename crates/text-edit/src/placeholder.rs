@@ -16,7 +16,6 @@ const COMMENT_ENDS: [&str; 3] = ["-->", "*/}", "*/"];
 const PLACEHOLDER_WORDS: &str =
     "existing rest unchanged remaining remains same omitted previous other elided code before above here";
 
-/// Comments that say so without dots.
 const PLAIN_COMMENTS: &str = "existing code,rest unchanged,rest of the,rest of code,remains unchanged,remains the same,\
      code unchanged,unchanged code,same as before";
 
@@ -38,13 +37,11 @@ pub(super) fn line_of_old(search: &Search<'_>) -> Option<usize> {
         .map(|index| index + 1)
 }
 
-/// Whether a line looks like a placeholder for code.
 pub(super) fn is_placeholder(line: &str) -> bool {
     let content = content(line);
     is_dots(content) || comment(content).is_some_and(is_placeholder_comment)
 }
 
-/// The text of a line that is a comment as a whole.
 fn comment(content: &str) -> Option<&str> {
     let start = COMMENT_STARTS.iter().find(|start| content.starts_with(**start))?;
     let text = content[start.len()..].trim();
@@ -52,7 +49,6 @@ fn comment(content: &str) -> Option<&str> {
     Some(text[..text.len() - end].trim_matches(|one: char| one.is_whitespace() || "/*#-".contains(one)))
 }
 
-/// Whether there is nothing but an ellipsis, in brackets or not.
 fn is_dots(text: &str) -> bool {
     let bare = text.trim_matches(|one: char| "[](){}<> \t".contains(one));
     matches!(bare, "..." | "…" | "....")

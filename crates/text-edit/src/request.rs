@@ -53,7 +53,7 @@ pub struct Replacement {
 pub struct Located {
     /// How the places were found; to be named to the model unless exact.
     pub strategy: Strategies,
-    /// At least one, ascending and disjoint.
+    /// At least one, ascending by place and disjoint.
     pub replacements: Vec<Replacement>,
 }
 
@@ -95,7 +95,7 @@ pub enum EditError {
 /// A place that matched.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Location {
-    /// Counted from 1, as `read` does.
+    /// Its line in the text, counted from 1.
     pub line: usize,
     /// That line, cut to a printable length.
     pub text: String,
@@ -120,7 +120,6 @@ pub struct Diagnosis {
 }
 
 impl Diagnosis {
-    /// There is no place to be shown.
     pub(super) fn without_place(summary: String) -> Self {
         Self { summary, details: String::new(), next: Next::Read }
     }

@@ -21,11 +21,8 @@ const MAX_HASHED: usize = 1_000_000;
 /// How two lines are compared: they are equal when their foldings are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fold {
-    /// All of a line.
     AsGiven,
-    /// Without white space at its end.
     TrailingWhitespace,
-    /// Without white space at either end.
     Indentation,
     /// In plain characters, without white space at its end.
     Typography,
@@ -67,20 +64,14 @@ pub(super) struct TextFacts {
     folded: [OnceCell<Vec<u64>>; 5],
 }
 
-/// The request and the text. Steps read it and change nothing.
 pub(super) struct Search<'a> {
     pub(super) text: &'a str,
     pub(super) old: &'a str,
     pub(super) new: &'a str,
-    /// The text to be replaced, its lines ended by LF.
     pub(super) canonical_old: Cow<'a, str>,
-    /// The new text, its lines ended by LF.
     pub(super) canonical_new: Cow<'a, str>,
-    /// Whether every place is to be replaced.
     pub(super) wants_all: bool,
-    /// Whether a place within a longer word does not count.
     pub(super) whole_words: bool,
-    /// Stop collecting after so many places.
     pub(super) limit: usize,
     pub(super) ending: LineEnding,
     canonical_text: OnceCell<Cow<'a, str>>,
@@ -115,12 +106,10 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The text, its lines ended by LF.
     pub(super) fn canonical_text(&self) -> &str {
         self.canonical_text.get_or_init(|| with_lf(self.text))
     }
 
-    /// The lines of the text.
     pub(super) fn lines(&self) -> &[Line] {
         self.facts.lines.get_or_init(|| text_file::lines(self.text).collect())
     }
@@ -130,12 +119,10 @@ impl<'a> Search<'a> {
         self.lines()[index].content(self.text)
     }
 
-    /// All lines of the text without their endings.
     pub(super) fn contents(&self) -> impl Iterator<Item = &'a str> {
         self.lines().iter().map(|line| line.content(self.text))
     }
 
-    /// How the file is indented as a whole.
     pub(super) fn indentation(&self) -> FileIndentation {
         *self.facts.indentation.get_or_init(|| FileIndentation::of(self.contents()))
     }
@@ -208,19 +195,15 @@ impl<'a> Search<'a> {
     }
 }
 
-/// A place where the old lines of an edit may be.
 #[derive(Clone, Copy)]
 pub(super) struct Site<'s, 'a> {
     pub(super) search: &'s Search<'a>,
     pub(super) edit: &'s LineEdit<'s>,
-    /// Index of the first line.
     pub(super) line: usize,
-    /// Whether `old` starts after the indentation of that line.
     pub(super) after_indent: bool,
 }
 
 impl<'a> Site<'_, 'a> {
-    /// Offset at which the first line starts.
     pub(super) fn start(self) -> usize {
         self.search.lines()[self.line].start
     }
@@ -244,7 +227,6 @@ impl<'a> Site<'_, 'a> {
         self.file_lines().iter().zip(&self.edit.old).any(is_other)
     }
 
-    /// Whether these are the old lines under a folding.
     pub(super) fn is_equal(self, fold: Fold) -> bool {
         self.file_lines().iter().zip(&self.edit.old).all(|(file, old)| fold.of(file) == fold.of(old))
     }

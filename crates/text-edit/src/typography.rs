@@ -61,7 +61,6 @@ pub(super) fn indented(line: &str) -> (Cow<'_, str>, &str) {
     (plain_indent(indent), content)
 }
 
-/// An indentation with usual spaces for unusual ones.
 pub(super) fn plain_indent(indent: &str) -> Cow<'_, str> {
     if indent.is_ascii() {
         return Cow::Borrowed(indent);

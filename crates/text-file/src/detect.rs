@@ -61,7 +61,6 @@ fn has_c1_control(text: &str) -> bool {
     text.chars().any(|character| matches!(character, '\u{80}'..='\u{9f}'))
 }
 
-/// The encoding by the frequencies of letters.
 fn guessed(bytes: &[u8]) -> &'static Encoding {
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
     let first = bytes.iter().position(|byte| !byte.is_ascii()).unwrap_or(0).saturating_sub(1);
@@ -225,7 +224,6 @@ fn other_kind(head: &[u8]) -> Option<String> {
     kinds.min_by_key(|(kind, _)| *kind == "HEIF image").map(|(kind, _)| kind.to_owned())
 }
 
-/// The kind of `head` where it is known to be binary.
 pub(super) fn kind_name(head: &[u8]) -> String {
     if let Some(kind) = other_kind(head) {
         return kind;

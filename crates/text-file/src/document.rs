@@ -21,7 +21,6 @@ pub const HEAD_BYTES: usize = 2 << 20;
 pub struct Document {
     body: Body,
     charset: Charset,
-    /// Whether the caller named the encoding.
     is_given: bool,
     bom_len: usize,
     had_errors: bool,

@@ -198,7 +198,6 @@ impl Charset {
         self.smaller.unwrap_or(self.encoding.name())
     }
 
-    /// Whether `character`, which the encoding has, is not one of the smaller set.
     pub(super) fn lacks(self, character: char) -> bool {
         let Some(smaller) = self.smaller.filter(|_| !character.is_ascii()) else { return false };
         let mut buffer = [0; 4];
@@ -286,7 +285,6 @@ impl EncodingLabel {
     }
 }
 
-/// The encoding of a label, or of its letters and digits alone.
 fn known(label: &str, letters: &str) -> Option<&'static Encoding> {
     let by_letters = || {
         let mut others = OTHER_NAMES.split(' ').filter_map(|pair| pair.split_once('='));

@@ -11,7 +11,7 @@ use std::{borrow::Cow, fmt::Write as _};
 /// A character that a person does not see, and where it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hidden {
-    /// Its column, in characters from 1.
+    /// Its column in the line, in characters counted from 1.
     pub column: usize,
     /// The character itself, which is not to be printed as it is.
     pub character: char,
@@ -74,7 +74,6 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// The rest of a line, as far as it matters to one character.
 #[derive(Clone, Copy, Debug)]
 struct Line {
     right_to_left: bool,
@@ -86,7 +85,6 @@ struct Line {
 #[derive(Debug, Default)]
 struct Context {
     last: Option<char>,
-    /// The last character that can be seen, across joiners and selectors.
     base: Option<char>,
 }
 
@@ -140,7 +138,6 @@ fn is_other_space(character: char) -> bool {
     matches!(character, '\u{a0}' | '\u{1680}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{2800}')
 }
 
-/// Ranges of the Unicode emoji data file, rounded to their blocks.
 fn is_emoji(character: char) -> bool {
     matches!(character,
         '\u{1f000}'..='\u{1faff}' | '\u{2600}'..='\u{27bf}' | '\u{2190}'..='\u{21ff}' | '\u{2300}'..='\u{23ff}'

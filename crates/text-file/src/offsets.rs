@@ -87,7 +87,6 @@ struct OffsetWalk<'d> {
 }
 
 impl<'d> OffsetWalk<'d> {
-    /// Goes on to `goal`, an offset into the text.
     fn advance(&mut self, goal: usize) -> Result<(), SpliceError> {
         while self.at_text < goal {
             let (text_len, byte_len) = self.unit()?;

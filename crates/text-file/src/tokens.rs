@@ -203,7 +203,6 @@ mod tests {
 
     use super::*;
 
-    /// Letters that look random, the same in each run.
     fn noise(alphabet: &str, length: usize) -> String {
         let alphabet: Vec<char> = alphabet.chars().collect();
         let mut state = 1_u64;

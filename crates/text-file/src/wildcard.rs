@@ -34,7 +34,6 @@ pub fn matches(pattern: &str, text: &str) -> bool {
     end.is_some_and(|(_, end)| end.eq_ignore_ascii_case(last))
 }
 
-/// The rest of `text` after `beginning`.
 fn after<'t>(text: &'t str, beginning: &str) -> Option<&'t str> {
     let (start, rest) = text.split_at_checked(beginning.len())?;
     start.eq_ignore_ascii_case(beginning).then_some(rest)

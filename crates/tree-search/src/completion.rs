@@ -31,36 +31,26 @@ const CHECK_EVERY: usize = 64;
 /// Candidates that are looked at beyond those that are returned, in the place of those that are gone.
 const SPARE_CANDIDATES: usize = 100;
 
-/// A typed path to complete, and its bounds.
 #[derive(Clone, Copy, Debug)]
 pub struct CompletionRequest<'a> {
-    /// The workspace whose files are offered.
     pub workspace: &'a Workspace,
-    /// The root that the paths are below.
     pub root: &'a WorkspacePath,
-    /// The text as it was typed.
     pub text: &'a str,
-    /// Real paths of the files used last, newest first.
     pub recent: &'a [WorkspacePath],
     /// Paths to return at most.
     pub limit: usize,
-    /// Ends the search early, with what was found.
     pub stop: &'a StopSignal,
 }
 
-/// The best paths for a typed text.
 #[derive(Debug, Default)]
 pub struct Completions {
     /// Whether each is a directory; the best first.
     pub paths: Vec<(WorkspacePath, bool)>,
-    /// All that fit, as far as the tree was listed.
     pub total: usize,
-    /// Whether there are, or may be, more than are returned.
     pub has_more: bool,
 }
 
 impl PathIndex {
-    /// The paths below a root that `request` may mean.
     pub fn complete(self: &Arc<Self>, request: &CompletionRequest<'_>) -> Completions {
         let Some(query) = PathQuery::parse(request.text) else { return Completions::default() };
         let (names, is_complete) = tree_names(self, request, query.is_empty());
@@ -80,7 +70,6 @@ impl PathIndex {
     }
 }
 
-/// The files used last, then those modified last.
 fn newest(names: &PathList, recent: &HashMap<&WorkspacePath, usize>, wanted: usize) -> RankedPaths {
     let mut used: Vec<_> = recent.iter().map(|(path, at)| (*at, *path)).collect();
     used.sort_unstable_by_key(|(at, _)| *at);
@@ -101,7 +90,6 @@ fn newest(names: &PathList, recent: &HashMap<&WorkspacePath, usize>, wanted: usi
     RankedPaths { paths, total }
 }
 
-/// The first of `found` that are there and may be read.
 fn present(request: &CompletionRequest<'_>, found: RankedPaths, is_complete: bool) -> Completions {
     let RankedPaths { paths, mut total } = found;
     let mut shown = Vec::new();
@@ -158,12 +146,9 @@ fn is_directory(name: &IndexedPath<'_>) -> bool {
 /// Bytes of the longest text that is completed: a person types less, and the work grows with it.
 const MAX_TYPED: usize = 512;
 
-/// A typed part of a path below a root.
 #[derive(Debug)]
 struct PathQuery {
-    /// Without `.`, `..` and leading slashes.
     text: String,
-    /// Finds the same, composed and in lower case.
     finder: Finder<'static>,
 }
 
@@ -191,7 +176,6 @@ impl PathQuery {
         self.text.is_empty()
     }
 
-    /// Whether more than a name was typed.
     fn is_path(&self) -> bool {
         self.text.contains('/')
     }
@@ -218,15 +202,12 @@ fn folded(text: &str) -> Cow<'_, str> {
 /// Names between two looks at the stop signal.
 const RANKED_PER_CHECK: usize = 256;
 
-/// Paths in the order of an answer.
 #[derive(Debug, Default)]
 struct RankedPaths {
     paths: Vec<WorkspacePath>,
-    /// How many names fit.
     total: usize,
 }
 
-/// Where a text has what was typed, the best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Position {
     Beginning,
@@ -234,7 +215,6 @@ enum Position {
     Inside,
 }
 
-/// A name that fits.
 struct Candidate<'n> {
     name: IndexedPath<'n>,
     text: Cow<'n, str>,
@@ -255,7 +235,6 @@ impl Candidate<'_> {
     }
 }
 
-/// The `wanted` best of `names`.
 fn ranked(
     names: &PathList,
     query: &PathQuery,

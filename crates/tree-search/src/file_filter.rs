@@ -15,22 +15,17 @@ use crate::name_glob::{
     GlobEncoding, GlobReach, anchored, check_bounds, escape_glob, interpretations, split_globs, windows_glob,
 };
 
-/// Why a filter cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FilterError {
-    /// One of the globs.
     #[error("invalid glob {glob:?}: {error}")]
     Glob {
-        /// As it was given.
         glob: String,
-        /// The reason that it cannot be used.
         #[source]
         error: GlobError,
     },
     /// A file type that ripgrep does not know.
     #[error("unknown file type {name:?}")]
     Type {
-        /// As it was given.
         name: String,
         /// The most similar known types, the best first.
         nearest: Vec<String>,
@@ -44,7 +39,6 @@ pub struct FileFilter {
     /// For names beyond ASCII, where they need it.
     unicode: Option<(GlobEncoding, Override)>,
     types: Option<Types>,
-    /// The globs that find something, each for whole paths.
     found: Vec<String>,
     /// The last parent asked about and whether a `!` glob excludes it: names come in path order.
     last: Option<(PathBuf, bool)>,
@@ -84,17 +78,14 @@ impl FileFilter {
         Self::new(Some(&escape_glob(name.trim())), kind)
     }
 
-    /// Where the files that it admits can be.
     pub fn reach(&self) -> GlobReach {
         GlobReach::of(self.found.iter().map(String::as_str), true)
     }
 
-    /// Whether a `!` glob leaves out the directory at `relative`.
     pub fn excludes(&self, relative: &Path) -> bool {
         self.globs.as_ref().is_some_and(|globs| globs.matched(relative, true).is_ignore())
     }
 
-    /// Whether every file is searched.
     pub fn admits_all(&self) -> bool {
         self.types.is_none() && self.globs.is_none()
     }
@@ -132,7 +123,6 @@ impl FileFilter {
     }
 }
 
-/// A glob for whole paths below the start.
 fn below(glob: &str) -> String {
     anchored(glob.trim_start_matches("./").trim_start_matches('/'))
 }

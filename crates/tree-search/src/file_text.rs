@@ -102,17 +102,12 @@ pub fn outline_of_file(
     Ok(outline.finish())
 }
 
-/// Time between two reports of progress.
 pub(super) const PROGRESS_INTERVAL: Duration = Duration::from_millis(250);
 
-/// How far a search is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SearchProgress {
-    /// Of a tree: files searched.
     Files(usize),
-    /// Of a file that was named.
     Bytes {
-        /// Bytes read so far.
         done: u64,
         /// Bytes in the file; it may be growing.
         total: u64,
@@ -246,11 +241,9 @@ pub(super) fn read_long_line(file: &mut impl Read, size: u64, buffer: &mut Vec<u
     }
 }
 
-/// The beginning of a file, or all of it.
 #[derive(Clone, Copy)]
 pub(super) struct FileContent<'c> {
     pub(super) bytes: &'c [u8],
-    /// Whether that is all of it.
     pub(super) whole: bool,
 }
 

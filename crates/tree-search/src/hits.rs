@@ -8,36 +8,24 @@ use text_file::{Document, is_document_name};
 
 use crate::{MetLinks, PathSource, ProgressReader};
 
-/// The result of a content search.
 #[derive(Debug, Default)]
 pub struct ContentHits {
-    /// The files of the page, each with the number of results before it.
     pub files: Vec<(usize, Box<FileHits>)>,
-    /// Matches in all, or up to where the search ended.
     pub matches: usize,
     /// How often the pattern was found in the lines that are matches, at least once in each; 0 where a match is no single
     /// line (over several lines, or a file as a whole).
     pub occurrences: usize,
-    /// Files with matches in all, or up to where the search ended.
     pub matching_files: usize,
-    /// There is more than was asked for.
     pub capped: bool,
-    /// The call was stopped before the end.
     pub stopped: Option<StopReason>,
-    /// How many files were searched, and left out.
     pub tally: Tally,
-    /// The first files that were left out.
     pub skipped: SkippedPaths,
-    /// Entries that the walk left out.
     pub walk: WalkReport,
-    /// Links that were met, and not followed.
     pub links: MetLinks,
-    /// Where the names came from.
     pub source: PathSource,
 }
 
 impl ContentHits {
-    /// Whether every file was looked into.
     pub fn complete(&self) -> bool {
         !self.capped
             && self.stopped.is_none()
@@ -46,12 +34,10 @@ impl ContentHits {
     }
 }
 
-/// A line to show.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HitLine {
     /// The line's number in the file, counted from 1.
     pub number: u64,
-    /// The text of the line, cut to the width of an excerpt.
     pub text: String,
     /// Which match of the file it belongs to, counted from 0; `None` for context.
     pub hit: Option<usize>,
@@ -61,39 +47,27 @@ pub struct HitLine {
     pub scope: Option<String>,
 }
 
-/// The content of a file whose hits are shown, as it was seen.
 #[derive(Clone, Debug)]
 pub struct SeenContent {
-    /// Hash of all of it.
     pub revision: Revision,
-    /// The bytes, where they are few.
     pub bytes: Option<Vec<u8>>,
     /// Whether it is UTF-8 without a byte-order mark or a carriage return.
     pub(super) is_plain: bool,
 }
 
-/// The hits of one file.
 #[derive(Clone, Debug)]
 pub struct FileHits {
-    /// As the walk met it or the caller named it.
     pub path: WorkspacePath,
-    /// The same file after links.
     pub real: WorkspacePath,
-    /// The state of the file when it was opened.
     pub stat: Stat,
     /// Matches found in the file, to the limit of the search.
     pub matches: usize,
-    /// As [`ContentHits::occurrences`], of this file.
     pub occurrences: usize,
-    /// The lines to show, ascending.
     pub lines: Vec<HitLine>,
-    /// Whether the lines are prototypes.
     pub prototypes: bool,
-    /// The content, where the file was read whole and lines are kept.
     pub seen: Option<SeenContent>,
     /// Bytes of text in `lines`.
     pub(super) bytes: usize,
-    /// Whether the search ended within the file.
     pub(super) cut: bool,
 }
 
@@ -137,28 +111,21 @@ impl FileHits {
     }
 }
 
-/// Why a file was not searched, or its matches do not count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Skipped {
-    /// It holds a NUL byte.
     Binary,
-    /// The same, of a file that is called as a document.
     Document,
     /// Over the size limit of directory searches.
     TooLarge,
-    /// Policy denies its content.
     Secret,
-    /// The operating system refused.
     Unreadable,
     /// Too many files were open for it to be opened.
     OutOfFiles,
 }
 
 impl Skipped {
-    /// How many there are.
     const COUNT: usize = Self::OutOfFiles as usize + 1;
 
-    /// The same, of the file at `path`.
     pub(super) fn of(self, path: &WorkspacePath) -> Self {
         if self == Self::Binary && is_document_name(path.relative()) { Self::Document } else { self }
     }
@@ -185,35 +152,28 @@ impl SkippedPaths {
         }
     }
 
-    /// Adds the first `count` paths of `other`.
     pub(super) fn add(&mut self, other: Self, count: usize) {
         other.0.into_iter().take(count).for_each(|(path, why)| self.push(path, why));
     }
 
-    /// The paths, in the order of the search.
     pub fn iter(&self) -> impl Iterator<Item = &(WorkspacePath, Skipped)> {
         self.0.iter()
     }
 }
 
-/// Files by what became of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Files that were looked into.
     pub searched: usize,
     /// Looked into without a match, and not UTF-8; counted for patterns beyond ASCII only.
     pub not_utf8: usize,
-    /// Files that were left out, by [`Skipped`].
     pub(super) skipped: [usize; Skipped::COUNT],
 }
 
 impl Tally {
-    /// How many files were left out.
     pub fn skipped(&self) -> usize {
         self.skipped.iter().sum()
     }
 
-    /// How many files were left out for that reason.
     pub fn skipped_as(&self, why: Skipped) -> usize {
         self.skipped[why as usize]
     }

@@ -23,6 +23,8 @@
 //!
 //! A part of Rootbound, published with it: its interface changes without notice.
 
+#![expect(missing_docs, reason = "names and types that say it; units, bounds and errors are documented")]
+
 mod completion;
 mod content_search;
 mod file_filter;

@@ -9,7 +9,6 @@ use confined_fs::{FileKind, Ignored, WalkOptions, Workspace, WorkspacePath, stop
 
 use crate::Scope;
 
-/// The links that a search met.
 #[derive(Clone, Debug, Default)]
 pub struct MetLinks {
     paths: Vec<WorkspacePath>,
@@ -20,19 +19,14 @@ pub struct MetLinks {
 const MAX_LINKS: usize = 1000;
 const MAX_FOLLOWED: usize = 100;
 
-/// The links that lead to what was not searched.
 #[derive(Clone, Debug, Default)]
 pub struct LinksNotFollowed {
-    /// The first ones, each with the place that it leads to.
     pub named: Vec<(WorkspacePath, WorkspacePath)>,
-    /// How many there are.
     pub count: usize,
-    /// Whether there may be more.
     pub more: bool,
 }
 
 impl LinksNotFollowed {
-    /// How many are named.
     const MAX_NAMED: usize = 3;
 }
 

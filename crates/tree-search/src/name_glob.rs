@@ -26,10 +26,8 @@ use text_file::look_alike::folded;
 /// Bytes of the longest glob. Braces become alternations, which are never expanded, so this bounds the compiled size too.
 const MAX_GLOB: usize = 1 << 10;
 
-/// Why a glob cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum GlobError {
-    /// No name at all.
     #[error("it is empty")]
     Empty,
     /// Longer than the limit, in bytes.
@@ -40,31 +38,24 @@ pub enum GlobError {
         /// Bytes that a glob may have.
         limit: usize,
     },
-    /// It has a `..` component.
     #[error("`..` leaves the root")]
     LeavesRoot,
-    /// Not a glob, or too big when compiled.
     #[error("{0}")]
     Syntax(String),
 }
 
-/// The pattern of the glob tool.
 #[derive(Clone, Debug)]
 pub struct NameGlob {
     written: Globs,
     /// Another text that it may be: with plain blanks, composed, and with slashes for the backslashes of Windows.
     other: Option<(String, Globs)>,
-    /// Whether names may match that look the same.
     folds: bool,
 }
 
-/// One reading of a pattern.
 #[derive(Clone, Debug)]
 struct Globs {
     matcher: Matcher,
-    /// The globs that find something, each for whole paths.
     found: Vec<String>,
-    /// The directories that one of them names before its first wildcard.
     beginnings: Vec<PathBuf>,
     case_sensitive: bool,
 }
@@ -81,7 +72,6 @@ enum Matcher {
     },
 }
 
-/// What is found, and what of it is left out.
 #[derive(Clone, Debug)]
 struct Sets {
     found: GlobSet,
@@ -127,7 +117,6 @@ impl NameGlob {
         Ok(Self { written, other: None, folds: false })
     }
 
-    /// Whether a path relative to the start matches.
     pub fn matches(&self, relative: &Path) -> bool {
         let may_fold = || self.folds && !relative.as_os_str().is_ascii();
         self.written.matches(relative)
@@ -143,7 +132,6 @@ impl NameGlob {
         self.readings().any(|globs| globs.enters(link))
     }
 
-    /// Where the names that it finds can be.
     pub fn reach(&self) -> GlobReach {
         let globs = self.readings().flat_map(|globs| &globs.found);
         GlobReach::of(globs.map(String::as_str), self.written.case_sensitive)
@@ -158,7 +146,6 @@ impl NameGlob {
         !self.written.matches(relative) && self.matches(relative)
     }
 
-    /// The other text that it is matched as.
     pub fn other_text(&self) -> Option<&str> {
         self.other.as_ref().map(|(text, _)| text.as_str())
     }
@@ -248,12 +235,10 @@ fn without_root(pattern: &str) -> Result<&str, GlobError> {
     if pattern.is_empty() || pattern == "." { Err(GlobError::Empty) } else { Ok(pattern) }
 }
 
-/// As it is compared where upper and lower case are one.
 fn in_case(path: &Path, case_sensitive: bool) -> PathBuf {
     if case_sensitive { path.to_owned() } else { path.to_string_lossy().to_lowercase().into() }
 }
 
-/// The directories that a glob names before its first wildcard.
 fn beginning(glob: &str) -> PathBuf {
     let names = split_outside(glob, b"/");
     names[..names.len() - 1].iter().map_while(|name| literal_name(name)).collect()
@@ -319,7 +304,6 @@ pub fn split_globs(globs: &str) -> Vec<&str> {
     split_outside(globs, b",|").into_iter().map(str::trim).filter(|part| !part.is_empty()).collect()
 }
 
-/// One pattern of several, in which each stays what it is.
 pub fn join_globs<'g>(globs: impl Iterator<Item = &'g str>) -> String {
     let whole = |glob: &str| match split_globs(glob).len() {
         0 | 1 => glob.to_owned(),
@@ -424,7 +408,6 @@ pub(super) fn interpretations(glob: &str) -> Vec<String> {
     interpretations
 }
 
-/// The glob that matches just this text.
 pub fn escape_glob(text: &str) -> String {
     text.chars().fold(String::with_capacity(text.len() + 8), |mut out, letter| {
         if SPECIAL_CHARS.contains(&letter) {
@@ -435,7 +418,6 @@ pub fn escape_glob(text: &str) -> String {
     })
 }
 
-/// The glob with its brackets as text.
 fn with_brackets(glob: &str) -> String {
     let mut out = String::with_capacity(glob.len() + 8);
     let mut letters = glob.chars();
@@ -459,7 +441,6 @@ const CONTROL_RANGES: [(u8, u8); 2] = [(0x01, 0x08), (0x0e, 0x1f)];
 pub(crate) struct GlobEncoding {
     /// Those of the pattern beyond ASCII, in order.
     known: Vec<char>,
-    /// Whether upper and lower case are one.
     folded: bool,
 }
 
@@ -483,7 +464,6 @@ impl GlobEncoding {
         code(2 * known.len()).map(|_| Self { known, folded })
     }
 
-    /// The pattern for paths that are written so.
     pub(crate) fn encode_pattern(&self, pattern: &str) -> String {
         pattern.chars().map(|letter| self.code(letter)).collect()
     }
@@ -510,12 +490,10 @@ impl GlobEncoding {
     }
 }
 
-/// The control character with this number.
 fn code(number: usize) -> Option<char> {
     CONTROL_RANGES.into_iter().flat_map(|(first, last)| first..=last).nth(number).map(char::from)
 }
 
-/// The lower case where it is one character.
 fn lower(letter: char) -> char {
     let mut all = letter.to_lowercase();
     match (all.next(), all.next()) {

@@ -24,7 +24,6 @@ pub struct Newest<K: Ord, V> {
     oldest: Option<Age>,
 }
 
-/// In the order of newest first.
 type Age = Reverse<Option<SystemTime>>;
 
 impl<K: Ord, V> Newest<K, V> {
@@ -33,7 +32,6 @@ impl<K: Ord, V> Newest<K, V> {
         Self { kept: Vec::new(), limit, oldest: None }
     }
 
-    /// Offers an item with its time.
     pub fn push(&mut self, modified: Option<SystemTime>, key: K, value: V) {
         let age = Reverse(modified);
         if self.limit == 0 || self.oldest.is_some_and(|oldest| age > oldest) {
@@ -53,7 +51,6 @@ impl<K: Ord, V> Newest<K, V> {
         }
     }
 
-    /// Offers all that another one kept.
     pub fn append(&mut self, other: Self) {
         self.kept.extend(other.kept);
         self.cut();
@@ -81,16 +78,13 @@ impl<K: Ord, V> Newest<K, V> {
 const BATCH_NAMES: usize = 256;
 const MAX_WAITING_BATCHES: usize = 8;
 
-/// A path, and whether it is that of a directory.
 type KeptPaths = Newest<WorkspacePath, bool>;
 type Batch = Vec<(Entry, bool)>;
 
-/// The newest of the names that are pushed, ties by path.
 #[derive(Debug)]
 pub struct NewestNames {
     limit: usize,
     threads: usize,
-    /// Those that the list knows.
     listed: KeptPaths,
     walked: KeptPaths,
     batch: Batch,
@@ -120,7 +114,6 @@ impl NewestNames {
         }
     }
 
-    /// Offers a name, each in path order.
     pub fn push(&mut self, name: SearchEntry<'_>, is_directory: bool) {
         match name {
             SearchEntry::Indexed(listed) if listed.is_kept => {
@@ -187,7 +180,6 @@ impl Others {
     }
 }
 
-/// Offers names in path order, each with the time that the system says.
 fn ask(stats: &mut StatCache, batch: Batch, newest: &mut KeptPaths) {
     for (entry, is_directory) in batch {
         // Where the directory cannot be opened, as with too many open files, the path may still do.

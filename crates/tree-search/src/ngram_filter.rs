@@ -40,7 +40,6 @@ pub(crate) const FILTER_VERSION: u32 = 6;
 pub(crate) const SEGMENT_BYTES: usize = 32 << 10;
 /// Segments of a block: the bits of one word.
 pub(crate) const BLOCK_SEGMENTS: usize = 64;
-/// Bytes of a block.
 const BLOCK_BYTES: usize = COLUMN_COUNT * size_of::<u64>();
 
 /// 64 segments: for each column, which segments hold a gram of it.
@@ -51,22 +50,17 @@ struct SegmentBlock {
     used: usize,
 }
 
-/// Which segments hold the content of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum FileSegments {
-    /// In one segment, with other small files.
     One(SegmentSlice),
     /// In several segments; where a line was cut, no single segment need hold all of a match.
     Many {
-        /// The segments, in the order of the content.
         segments: Box<[SegmentSlice]>,
-        /// A line runs from one segment into the next.
         within_line: bool,
     },
 }
 
 impl FileSegments {
-    /// The segments, in the order of the content.
     pub(crate) fn slices(&self) -> &[SegmentSlice] {
         match self {
             Self::One(slice) => std::slice::from_ref(slice),
@@ -96,7 +90,6 @@ impl FileSegments {
     }
 }
 
-/// A segment's share of a large file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SegmentSlice {
     pub(crate) segment: u32,
@@ -107,7 +100,6 @@ pub(crate) struct SegmentSlice {
 /// Where the words of columns come from. A word has a bit for each segment of one block.
 #[derive(Clone, Debug)]
 enum Columns {
-    /// A filter in memory, as of one moment.
     Memory(Arc<Vec<Option<Arc<SegmentBlock>>>>),
     /// By column, for each block its word.
     Read(HashMap<u16, Box<[u64]>>),
@@ -123,17 +115,13 @@ impl Columns {
     }
 }
 
-/// The grams of a file, as a filter takes them in.
 #[derive(Debug)]
 pub(crate) struct ContentGrams {
     slices: Vec<SliceGrams>,
-    /// A line runs from one slice into the next.
     pub(super) within_line: bool,
-    /// Length of the content in bytes.
     pub(crate) bytes: u32,
 }
 
-/// A slice of the content.
 #[derive(Debug)]
 struct SliceGrams {
     /// Where it ends in the file; it begins where the one before ends.
@@ -190,16 +178,13 @@ struct SegmentUse {
     dead: u32,
 }
 
-/// The filter of many files.
 #[derive(Clone, Debug)]
 pub(crate) struct NgramFilter {
     /// Shared with the searches under way, all of them and each; copied when changed meanwhile.
     blocks: Arc<Vec<Option<Arc<SegmentBlock>>>>,
     segments: Vec<SegmentUse>,
     free: Vec<u32>,
-    /// The segment that small files are added to.
     open: Option<u32>,
-    /// Blocks that may be held.
     limit: usize,
 }
 
@@ -228,7 +213,6 @@ impl NgramFilter {
         })
     }
 
-    /// Forgets a file of `bytes` bytes.
     pub(crate) fn remove(&mut self, segments: &FileSegments, bytes: usize) {
         self.release(segments.slices().iter().map(|slice| slice.segment), bytes);
     }
@@ -238,7 +222,6 @@ impl NgramFilter {
         self.limit = bytes / BLOCK_BYTES;
     }
 
-    /// Memory held, in bytes.
     pub(crate) fn memory(&self) -> usize {
         let blocks = self.blocks.iter().flatten().count();
         blocks * BLOCK_BYTES
@@ -252,7 +235,6 @@ impl NgramFilter {
         (sum(|one| one.dead) * 100).checked_div(sum(|one| one.bytes)).unwrap_or(0)
     }
 
-    /// The files taken in so far that `query` leaves.
     pub(crate) fn candidates(&self, query: FilterQuery) -> Candidates {
         let sample: Vec<_> = self.blocks.iter().flatten().step_by(self.blocks.len() / SAMPLE_BLOCKS + 1).collect();
         let in_sample =
@@ -304,7 +286,6 @@ impl NgramFilter {
         Some(first)
     }
 
-    /// The block of a segment, to be changed.
     fn block(&mut self, segment: u32) -> Option<&mut SegmentBlock> {
         Arc::make_mut(&mut self.blocks)[segment as usize / BLOCK_SEGMENTS].as_mut().map(Arc::make_mut)
     }
@@ -352,25 +333,19 @@ impl NgramFilter {
     }
 }
 
-/// The part of a file that a query leaves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum MayMatch {
-    /// Nothing: it holds no match.
     Nowhere,
-    /// Perhaps a match anywhere.
     Anywhere,
     /// Perhaps a match in the whole lines at these bytes, and nowhere else.
     Within(Vec<Range<u32>>),
 }
 
-/// The files that a query leaves, as of one moment.
 #[derive(Debug)]
 pub(crate) struct Candidates {
     columns: Columns,
     query: FilterQuery,
-    /// Of each block met so far, which segments satisfy the query.
     hits: Vec<Option<u64>>,
-    /// Memory for [`GramQuery::satisfied`](filter_query::GramQuery::satisfied) to work in.
     reached: Vec<u64>,
 }
 
@@ -386,12 +361,10 @@ impl Candidates {
         Some(Self::new(Columns::Read(columns.collect::<Option<_>>()?), query))
     }
 
-    /// Whether nothing is left out.
     pub(crate) fn all(&self) -> bool {
         self.query.grams.is_all()
     }
 
-    /// The part that may hold a match of the file there.
     pub(crate) fn may_match(&mut self, segments: &FileSegments) -> MayMatch {
         if self.all() {
             return MayMatch::Anywhere;
@@ -436,7 +409,6 @@ impl Candidates {
             && !segments.into_iter().any(|segment| self.segment_may_match(segment))
     }
 
-    /// Whether that segment may hold a match.
     fn segment_may_match(&mut self, segment: u32) -> bool {
         let (block, bit) = place_of(segment);
         if self.hits.len() <= block {
@@ -451,7 +423,7 @@ impl Candidates {
     }
 }
 
-/// The block of a segment, and its bit in the words of that.
+/// Block index and bit mask of a segment.
 fn place_of(segment: u32) -> (usize, u64) {
     (segment as usize / BLOCK_SEGMENTS, 1 << (segment as usize % BLOCK_SEGMENTS))
 }

@@ -53,7 +53,6 @@ pub use walk::{DirectoryNames, PathSource, SearchEntry, Visit, walk_ignored_entr
 const MAX_YIELD: Duration = Duration::from_millis(100);
 const LOOK_INTERVAL: Duration = Duration::from_millis(2);
 
-/// Whether indexes are kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum IndexMode {
     /// For large trees, once they have been searched; in memory, and stored for the processes that follow.
@@ -66,7 +65,6 @@ pub enum IndexMode {
 }
 
 impl IndexMode {
-    /// Whether indexes outlive the process.
     pub fn stores(self) -> bool {
         self != Self::Off
     }
@@ -85,27 +83,22 @@ pub struct PathIndex {
     comparing: Arc<AtomicUsize>,
     /// Whether a search came since the last comparison.
     searched: AtomicBool,
-    /// As [`Self::COMPARED_EVERY`], for checks.
     compared_every: Option<Duration>,
     /// Its end is the end of the index, which that thread notices at once.
     life: Mutex<Option<Sender<()>>>,
-    /// Stored indexes that are being written.
     saves: Arc<AtomicUsize>,
     /// Indexes that former processes have stored, and the place where this one stores its own.
     stored: LoadedIndexes,
 }
 
-/// The paths below a start, as of one moment.
 #[derive(Debug)]
 pub(crate) struct IndexSnapshot {
     pub(crate) list: Arc<PathList>,
     below: Range<usize>,
-    /// Which files a pattern leaves.
     pub(crate) candidates: Option<Candidates>,
 }
 
 impl IndexSnapshot {
-    /// The paths, ignored ones too, in path order.
     fn runs(&self) -> impl Iterator<Item = PathRun<'_>> {
         self.list.items.runs(self.below.clone())
     }
@@ -117,7 +110,6 @@ impl fmt::Debug for PathIndex {
     }
 }
 
-/// Counts something as under way until it is dropped.
 #[derive(Debug)]
 pub(crate) struct UnderWay(Arc<AtomicUsize>);
 
@@ -145,7 +137,6 @@ impl PathIndex {
     /// How often all of an index is compared with the disk while it is in use.
     pub const COMPARED_EVERY: Duration = COMPARED_EVERY;
 
-    /// Nothing is kept yet.
     pub fn new(mode: IndexMode) -> Self {
         Self { mode, ..Self::default() }
     }
@@ -161,7 +152,6 @@ impl PathIndex {
         Self { mode, stored: LoadedIndexes::new(stored), ..Self::default() }
     }
 
-    /// Where indexes are stored.
     pub fn stored_indexes(&self) -> &StoredIndexes {
         &self.stored.stored
     }
@@ -209,7 +199,6 @@ impl PathIndex {
         }
     }
 
-    /// Counts a search as under way until the result is dropped.
     pub(crate) fn search_in_progress(&self) -> UnderWay {
         UnderWay::of(&self.searches)
     }
@@ -235,7 +224,6 @@ impl PathIndex {
         Some(IndexSnapshot { list: Arc::new(list), below, candidates: None })
     }
 
-    /// As [`Self::snapshot`], from the index of this process.
     pub(crate) fn live_snapshot(&self, start: &WorkspacePath, pattern: Option<&Pattern>) -> Option<IndexSnapshot> {
         // Before the lock is taken, as a pattern may take long to read.
         let query = pattern.map(FilterQuery::of);
@@ -287,11 +275,9 @@ const OUTDATED_DIRECTORIES: usize = 16;
 /// How long after it was written the stored index is written again, at the earliest, while the process goes on.
 pub(super) const SAVE_INTERVAL: Duration = Duration::from_secs(300);
 
-/// Where indexes are stored, and those that were loaded.
 #[derive(Debug, Default)]
 struct LoadedIndexes {
     pub(super) stored: StoredIndexes,
-    /// By the key of the root.
     loaded: Mutex<HashMap<String, LoadedIndex>>,
 }
 
@@ -353,7 +339,6 @@ impl LoadedIndexes {
     }
 }
 
-/// Whether so many changed files among `files` are worth to be written.
 pub(super) fn is_outdated(files: usize, outdated: usize) -> bool {
     outdated > OUTDATED_FILES.min(files * OUTDATED_PERCENT / 100)
 }

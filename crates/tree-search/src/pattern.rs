@@ -15,7 +15,6 @@ const DFA_CACHE: usize = 10 << 20;
 /// Nesting of groups, ripgrep's own value.
 const NEST_LIMIT: u32 = 250;
 
-/// How much a pattern may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct PatternLimits {
     /// Bytes of a regular expression or a literal. Bounds parsing.
@@ -30,14 +29,11 @@ struct PatternLimits {
 /// Real patterns are a hundredth of that; `compiled` is the default of the regex crate.
 const PATTERN_LIMITS: PatternLimits = PatternLimits { regex: 8 << 10, compiled: 10 << 20, repeated: 3000 };
 
-/// How a pattern is to be read.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PatternOptions {
     /// Plain text instead of a regular expression.
     pub literal: bool,
-    /// Letters match only their own case.
     pub case_sensitive: bool,
-    /// Matches begin and end at word boundaries, as `rg -w`.
     pub word: bool,
     /// A match may span lines and `.` matches a line break, as `rg -U --multiline-dotall`.
     pub multiline: bool,
@@ -46,7 +42,6 @@ pub struct PatternOptions {
 /// The demands of a pattern on characters beyond ASCII.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BeyondAscii {
-    /// Nothing: it matches none of them.
     Nothing,
     /// It matches some of them, as well as ASCII: `.`, `\w`.
     Taken,
@@ -144,7 +139,6 @@ impl Pattern {
         Self::compile(&text?, *options).ok()
     }
 
-    /// Whether it matches somewhere in one line, which is given without its terminator.
     pub fn is_in_line(&self, line: &[u8]) -> bool {
         self.matcher.is_match(line).unwrap_or(false)
     }
@@ -155,7 +149,6 @@ impl Pattern {
         self.matcher.find_at(b"\x01\x01", 1).ok().flatten().is_some_and(|found| found.end() == 1)
     }
 
-    /// What else its text may be meant as, where it finds nothing.
     pub fn other_readings(&self) -> Vec<Reading> {
         let (text, options) = &*self.source;
         let compile = |text: &str, literal| {
@@ -197,34 +190,23 @@ impl Pattern {
     }
 }
 
-/// What the text of a pattern may be meant as.
 #[derive(Clone, Debug)]
 pub enum Reading {
-    /// Plain text.
     PlainText(Pattern),
-    /// Plain text but for an anchor at its beginning or end.
     WithinAnchors {
-        /// Of the text between.
         pattern: Pattern,
-        /// That text.
         text: String,
     },
-    /// A regular expression, where it was to be plain text.
     Regex(Pattern),
     /// A basic regular expression of `grep`: operators have a backslash, and the same signs without one are text.
     Basic {
-        /// As it is written here.
         pattern: Pattern,
-        /// Its text.
         text: String,
     },
     /// A backslash before each of these operators that is one too many.
     Unescaped {
-        /// Without these backslashes.
         pattern: Pattern,
-        /// Its text.
         text: String,
-        /// The signs.
         signs: Vec<char>,
     },
 }
@@ -325,7 +307,6 @@ fn takes_beyond_ascii(hir: &Hir) -> bool {
     })
 }
 
-/// Whether `holds` is true of `hir` or of a part of it.
 fn any_part(hir: &Hir, holds: &impl Fn(&HirKind) -> bool) -> bool {
     holds(hir.kind()) || hir.kind().subs().iter().any(|part| any_part(part, holds))
 }
@@ -362,7 +343,6 @@ fn without_anchors(pattern: &str) -> Option<String> {
     Some(text)
 }
 
-/// The anchors that were met, in their order.
 #[derive(Default)]
 struct Anchors(Vec<Span>);
 
@@ -392,7 +372,6 @@ impl Visitor for Anchors {
 /// Characters of the pattern that an error shows around the place.
 const MAX_SHOWN: usize = 80;
 
-/// Why a pattern cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PatternError {
     /// Longer than `limit` bytes.
@@ -403,14 +382,11 @@ pub enum PatternError {
         /// Bytes that a pattern may have.
         limit: usize,
     },
-    /// Not a regular expression.
     #[error("invalid regex at character {column}: {reason}")]
     Syntax {
-        /// The reason in a few words.
         reason: String,
         /// Where, counted in characters from 1.
         column: usize,
-        /// The pattern around the place, with a line of carets under it.
         place: String,
         /// The pattern as it is written here, where it is a basic regular expression of `grep`.
         basic: Option<String>,
@@ -429,16 +405,10 @@ pub enum PatternError {
     },
     /// Its counted repetitions expand to more than `limit` positions.
     #[error("the pattern is too large: its counted repetitions expand to {positions} positions, more than {limit}")]
-    TooRepetitive {
-        /// Positions that they expand to.
-        positions: usize,
-        /// Positions that a pattern may have.
-        limit: usize,
-    },
+    TooRepetitive { positions: usize, limit: usize },
 }
 
 impl PatternError {
-    /// `reason` at `span` of `text`.
     fn syntax(text: &str, reason: &impl ToString, span: &Span) -> Self {
         let before = text.get(..span.start.offset).unwrap_or(text);
         // A pattern of several lines is shown by the line that holds the place.
@@ -466,7 +436,6 @@ impl PatternError {
         Self::Syntax { reason, column, place, basic: basic_regex(text) }
     }
 
-    /// `reason` without a place.
     pub(super) fn elsewhere(reason: &str) -> Self {
         Self::Syntax { reason: first_line(reason), column: 1, place: String::new(), basic: None }
     }

@@ -7,53 +7,32 @@ use confined_fs::{AccessError, AccessErrorKind, FileKind, IgnoredEntries, Worksp
 
 use crate::{PathIndex, Pattern, SearchEntry, SearchProgress};
 
-/// The purpose of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SearchMode {
-    /// The matching lines, with so many lines around them.
-    Lines {
-        /// Lines before each match.
-        before: usize,
-        /// Lines after each match.
-        after: usize,
-    },
-    /// Only which files match.
+    Lines { before: usize, after: usize },
     Files,
-    /// Only which files hold no match.
     FilesWithout,
-    /// How many matches each file has.
     Counts,
-    /// The lines that define a name which the pattern matches.
-    Definitions {
-        /// Declarations without a body, and no others.
-        prototypes: bool,
-    },
+    Definitions { prototypes: bool },
 }
 
 impl SearchMode {
-    /// Whether results are lines, not files.
     pub(super) fn is_of_lines(self) -> bool {
         matches!(self, Self::Lines { .. } | Self::Definitions { .. })
     }
 }
 
-/// Which results are kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Keep {
     /// `take` results after the first `skip`, in path order; the search ends when they and one
     /// more are complete. Results are matches where lines are shown, files otherwise.
     Page {
-        /// Results that earlier pages have shown.
         skip: usize,
-        /// Results on this page.
         take: usize,
     },
-    /// The `limit` most recently modified files.
     Newest {
-        /// How many files are kept.
         limit: usize,
     },
-    /// None: only the counts matter.
     #[default]
     Nothing,
 }
@@ -61,32 +40,24 @@ pub enum Keep {
 /// A content search: the pattern, the wanted results and the bounds.
 #[derive(Clone, Copy)]
 pub struct Query<'a> {
-    /// The pattern that a line must match.
     pub pattern: &'a Pattern,
     /// The pattern that the name of a definition must match, where it is another one: `pattern` finds the files.
     pub names: Option<&'a Pattern>,
-    /// The form of a result.
     pub mode: SearchMode,
-    /// Which results are wanted.
     pub keep: Keep,
     /// Bytes of text that can be shown at most; each chunk keeps no more.
     pub text_budget: usize,
     /// Bytes of the largest file that is searched unless it is named.
     pub max_file_size: u64,
-    /// Threads, the calling one included.
     pub threads: usize,
-    /// The cancellation and the deadline.
     pub stop: &'a StopSignal,
-    /// Called a few times a second with how far the search is.
     pub progress: &'a (dyn Fn(SearchProgress) + Sync),
-    /// The index that is kept between calls, where there is one.
     pub path_index: Option<&'a Arc<PathIndex>>,
     /// For a search of ignored files alone: what an earlier search left out.
     pub ignored_entries: Option<&'a IgnoredEntries>,
 }
 
 impl Query<'_> {
-    /// Whether a file with so many matches is a result.
     pub(super) fn is_result(&self, matches: usize) -> bool {
         (matches == 0) == (self.mode == SearchMode::FilesWithout)
     }
@@ -98,7 +69,6 @@ impl Query<'_> {
     }
 }
 
-/// The starts of a search, in the order of the roots.
 #[derive(Clone, Debug)]
 pub struct Scope {
     starts: Vec<WorkspacePath>,
@@ -151,7 +121,6 @@ impl Scope {
         &self.absent
     }
 
-    /// Where the search starts.
     pub fn starts(&self) -> &[WorkspacePath] {
         &self.starts
     }
@@ -169,7 +138,6 @@ impl Scope {
         self.starts.iter().any(|start| start.join(path).is_ok_and(|path| workspace.stat(&path).is_ok()))
     }
 
-    /// The file that is the whole scope, where it is not a directory.
     pub fn file(&self) -> Option<&WorkspacePath> {
         self.starts.first().filter(|_| self.kind != FileKind::Directory)
     }

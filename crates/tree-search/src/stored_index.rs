@@ -61,12 +61,10 @@ impl StoredIndex {
         }
     }
 
-    /// How many files have a known content.
     pub(crate) fn files(&self) -> u64 {
         self.header.files
     }
 
-    /// The names below the root.
     pub(crate) fn listing(&self) -> Option<&TreeListing> {
         self.listing.get_or_init(|| self.read_listing()).as_ref()
     }
@@ -76,7 +74,6 @@ impl StoredIndex {
         decode_listing(&bytes, self.header.identity.device, self.header.written_seconds())
     }
 
-    /// For files in path order.
     pub(crate) fn cursor(self: &Arc<Self>) -> StoredCursor {
         StoredCursor { index: Arc::clone(self), directory: None, next: 0 }
     }
@@ -130,7 +127,6 @@ fn read_part(file: &PrivateFile, header: &Header, part: u64) -> Option<Vec<u8>> 
     (Header::checksum(header.id, part, &bytes) == checksum).then_some(bytes)
 }
 
-/// The header of a file that is as long as it says.
 fn read_header(file: &PrivateFile) -> Result<Header, Unusable> {
     let damaged = |_| Unusable::Damaged;
     let mut bytes = [0; HEADER_BYTES];
@@ -151,12 +147,10 @@ pub(crate) struct StoredCursor {
     index: Arc<StoredIndex>,
     /// The directory of the last file, with its files where something is known of them; `None` before the first file.
     directory: Option<(PathBuf, Option<StoredDirectory>)>,
-    /// The number of the directory that is probably asked for next.
     next: usize,
 }
 
 impl StoredCursor {
-    /// Finds the file at that path below the root.
     pub(crate) fn file(&mut self, relative: &Path) -> Option<&StoredFile> {
         let (parent, name) = split_path(relative)?;
         // Not as paths, which would be compared component by component.
@@ -168,7 +162,6 @@ impl StoredCursor {
     }
 }
 
-/// The folder below the state folder.
 const INDEX_FOLDER: &str = "index";
 /// The end of the name of a stored index, after the key of its root.
 const INDEX_SUFFIX: &str = ".index";
@@ -181,33 +174,26 @@ const PIECE_BYTES: usize = 1 << 20;
 #[derive(Debug, Default)]
 pub struct StoredIndexes {
     state: Option<StateDir>,
-    /// Bytes of all together.
     most: u64,
 }
 
-/// The outcome of storing an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Saved {
     /// It is stored, with so many bytes.
     Whole(u64),
     /// Without the filter, which is too large.
     WithoutFilter(u64),
-    /// Another process or call is writing one.
     Busy,
     /// Nothing is stored: that is switched off, nothing may be kept of this root, or it is too large.
     Nothing,
 }
 
-/// The state of the stored index of a root.
 #[derive(Debug)]
 pub struct StoredStatus {
     /// Bytes of the file, if there is one.
     pub bytes: Option<u64>,
-    /// When it was written, by its own account.
     pub written: Option<SystemTime>,
-    /// Files whose content is known.
     pub files: Option<u64>,
-    /// Why it is not used, if so.
     pub unusable: Option<Unusable>,
 }
 
@@ -217,7 +203,6 @@ impl StoredIndexes {
         Self { state: Some(state).filter(|_| most > 0), most }
     }
 
-    /// Whether anything is ever stored.
     pub fn is_kept(&self) -> bool {
         self.state.is_some()
     }
@@ -293,7 +278,6 @@ impl StoredIndexes {
         Ok(removed)
     }
 
-    /// Bytes of all that is stored.
     pub fn bytes(&self) -> u64 {
         let files = self.existing_folder().ok().and_then(|folder| folder.files().ok());
         files.iter().flatten().map(|file| file.size).sum()
@@ -309,7 +293,6 @@ impl StoredIndexes {
         state.private_folder(INDEX_FOLDER)?.new_private().map(drop)
     }
 
-    /// As [`Self::load`], by what it belongs to.
     pub(super) fn open(&self, identity: &RootIdentity) -> Result<StoredIndex, Unusable> {
         self.index_in(self.file_of(&identity.key)?, identity)
     }
@@ -339,7 +322,6 @@ impl StoredIndexes {
         Ok(StoredIndex { tables: Tables::new(tables, &header), file, header, listing: OnceLock::new() })
     }
 
-    /// The file of the root with that key.
     fn file_of(&self, key: &str) -> Result<PrivateFile, Unusable> {
         self.existing_folder()?.open_private(&file_name(key)).map_err(refused)
     }
@@ -695,7 +677,6 @@ mod stored_indexes_tests {
     use crate::KnownContent;
     use crate::stored_index::testing::*;
 
-    /// An index of one small file, whose filter has one block.
     fn little(indexes: &StoredIndexes, key: u8) -> Saved {
         let mut filter = NgramFilter::new(MEMORY);
         let mut contents = IndexContents::new(DEVICE);

@@ -16,16 +16,11 @@ const MAX_KEPT: usize = 10;
 /// Names between two looks at the clock.
 const CHECK_EVERY: usize = 64;
 
-/// Paths with one tail.
 #[derive(Debug, Default)]
 pub struct SuffixHits {
-    /// Files with that suffix.
     pub files: NearestTop,
-    /// Directories with that suffix.
     pub directories: NearestTop,
-    /// Files and directories whose names differ in case.
     pub in_other_case: NearestTop,
-    /// Whether every name was looked at.
     pub complete: bool,
 }
 
@@ -34,7 +29,6 @@ pub struct SuffixHits {
 pub struct NearestTop {
     /// At most 10, the least deep first, those of one depth by path.
     pub paths: Vec<WorkspacePath>,
-    /// All that were met.
     pub count: usize,
 }
 
@@ -50,7 +44,6 @@ impl NearestTop {
         }
     }
 
-    /// The one path, where there is no other.
     pub fn only(&self) -> Option<&WorkspacePath> {
         self.paths.first().filter(|_| self.count == 1)
     }

@@ -9,10 +9,8 @@ use text_edit::{DiffExtent, unified_diff};
 
 use super::error::{Result, refused};
 
-/// The file and its text.
 #[derive(Clone, Debug)]
 pub(super) struct ClientFile {
-    /// As the person knows it.
     pub(super) path: PathBuf,
     pub(super) file: HostFile,
     /// Its bytes; `None` where there is no file.
@@ -53,7 +51,6 @@ impl ClientFile {
     }
 }
 
-/// One change of a file.
 #[derive(Clone, Debug)]
 pub(super) struct FileChange {
     client: ClientFile,
@@ -68,7 +65,6 @@ impl FileChange {
         self.client.before != self.after
     }
 
-    /// The change as a diff.
     pub(super) fn diff(&self) -> String {
         let text = |bytes: &Option<Vec<u8>>| String::from_utf8_lossy(bytes.as_deref().unwrap_or_default()).into_owned();
         // Line ends are no part of the change; they stay as the file has them.

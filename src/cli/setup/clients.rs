@@ -10,25 +10,19 @@ use crate::config::Environment;
 
 use super::error::{Result, refused};
 
-/// A client that `rootbound setup` knows.
 #[derive(Debug)]
 pub(super) struct Client {
     pub(super) id: &'static str,
     pub(super) title: &'static str,
     pub(super) format: Format,
-    /// JSON members of an entry before `command`.
     pub(super) head: &'static str,
-    /// JSON members of an entry after `args`.
     pub(super) tail: &'static str,
-    /// Whether `command` is a list that has the arguments, too.
     pub(super) one_list: bool,
     /// The file of each scope; the first is the default.
     pub(super) files: ScopePlaces,
-    /// The folder that it starts servers in, and how that is known.
     pub(super) starts_in: (&'static str, &'static str),
     /// How a person's own file names the open project if no directory is given.
     pub(super) open_project: OpenProject,
-    /// How a file of the project names the project.
     pub(super) project_folder: &'static str,
     /// The client's own file tools; or, where no file turns them off, what a person can do instead.
     pub(super) own_tools: Result<OwnTools, &'static str>,
@@ -38,7 +32,6 @@ pub(super) struct Client {
     pub(super) approval: &'static str,
     /// The same for a file of the project; empty if it is not another one.
     pub(super) project_approval: &'static str,
-    /// How to see that it works.
     pub(super) check: &'static str,
 }
 
@@ -48,7 +41,6 @@ impl Client {
         self.own_tools.as_ref().is_ok_and(|own| matches!(own.list, ToolList::Yaml(_)))
     }
 
-    /// The file of a scope, if the client has that.
     pub(super) fn file(&self, scope: EntryScope) -> Option<&'static str> {
         place_of(self.files, scope)
     }
@@ -73,25 +65,19 @@ pub(super) fn place_of(files: ScopePlaces, scope: EntryScope) -> Option<&'static
     files.iter().find(|(own, _)| *own == scope).map(|(_, place)| *place)
 }
 
-/// How the servers are listed in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Format {
-    /// As members of the object at this path.
     Json(&'static [&'static str]),
-    /// As tables below this one.
     Toml(&'static str),
     /// As members of the mapping with this key, which is only printed: nothing here writes YAML.
     Yaml(&'static str),
 }
 
-/// For whom an entry is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum EntryScope {
-    /// One person, in every project.
     User,
     /// Everyone who has the project: the file is shared.
     Project,
-    /// One person, in this project.
     Local,
 }
 
@@ -108,15 +94,12 @@ impl EntryScope {
 /// The directory that is offered where a client is set up for every project and no directory is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OpenProject {
-    /// The client starts the server in it, so nothing is written.
     CurrentDirectory,
-    /// The directory that `setup` runs in.
     Here,
     /// The client has no open project: a directory is needed.
     Unknown,
 }
 
-/// The client's own file tools.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OwnTools {
     /// The file of each scope that turns them off; the first scope is the default then.
@@ -127,10 +110,8 @@ pub(super) struct OwnTools {
     pub(super) effect: &'static str,
 }
 
-/// How a file turns tools off.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum ToolList {
-    /// By their names in the array at this path of a JSON file.
     Json(&'static [&'static str]),
     /// By a rule in a TOML file of the person, which is for every project.
     Policy,
@@ -410,7 +391,6 @@ pub(super) const CLIENT_ROWS: &[Client] = &[
     Client { id: "other", title: "Any other client", files: &[(User, "")], ..EDITOR_CLIENT },
 ];
 
-/// A client with a window, which may be started anywhere.
 pub(super) const EDITOR_CLIENT: Client = Client {
     head: "{}",
     own_tools: Err("no file of it does so"),
@@ -419,7 +399,6 @@ pub(super) const EDITOR_CLIENT: Client = Client {
     ..USUAL_CLIENT
 };
 
-/// A client that a person starts in the project.
 pub(super) const TERMINAL_CLIENT: Client = Client {
     starts_in: ("the folder that it is started in", "tried in November 2026"),
     open_project: OpenProject::CurrentDirectory,
@@ -440,7 +419,6 @@ const OPENCODE_CLIENT: Client = Client {
     ..TERMINAL_CLIENT
 };
 
-/// The systems whose folders differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum System {
     Linux,
@@ -487,13 +465,11 @@ impl Folders<'_> {
         Ok(found.swap_remove(chosen))
     }
 
-    /// The repository that the current directory is in, else the directory itself.
     pub(super) fn repository(&self) -> &Path {
         let directory = &self.environment.directory;
         directory.ancestors().find(|folder| host_path_exists(&folder.join(".git"))).unwrap_or(directory)
     }
 
-    /// Whether the current directory is the home directory.
     pub(super) fn is_home(&self) -> bool {
         self.environment.home.as_deref() == Some(&self.environment.directory)
     }

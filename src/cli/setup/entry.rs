@@ -41,7 +41,6 @@ pub(super) struct ServerEntry {
     pub(super) value: Map<String, Value>,
 }
 
-/// Whether an entry of a file starts this program.
 pub(super) fn is_ours(entry: &Value) -> bool {
     launching_words(entry).is_some()
 }
@@ -91,7 +90,6 @@ const STARTER_PROGRAMS: &[&str] = &[
 const VALUED_OPTIONS: &str =
     "--from --with --python -p --package --index --index-url --default-index --registry --cache-dir --spec";
 
-/// Whether the word is this program, or its package in some version.
 pub(super) fn names_program(word: &str) -> bool {
     let file = word.rsplit(['/', '\\']).next().unwrap_or(word);
     let name = file.split(['@', '=', '<', '>', '~']).next().unwrap_or(file);
@@ -116,7 +114,6 @@ impl ServerEntry {
         new
     }
 
-    /// Its command and its arguments.
     pub(super) fn argv(&self) -> Vec<String> {
         let entry = Value::Object(self.value.clone());
         let (command, arguments) = start_of(&entry).unwrap_or_default();
@@ -165,7 +162,6 @@ pub(super) fn entries(
     std::iter::once((name.to_owned(), reading)).chain(writing).map(entry).collect()
 }
 
-/// The members of a row's JSON object.
 fn members(text: &str) -> Map<String, Value> {
     serde_json::from_str(text).unwrap_or_default()
 }
@@ -184,7 +180,6 @@ fn start_words(scope: EntryScope, folders: &Folders<'_>) -> Result<Vec<String>> 
     Ok(vec![text_of(&program)?])
 }
 
-/// The arguments for the directories.
 fn directories(
     client: &Client,
     scope: EntryScope,
@@ -227,12 +222,10 @@ fn directories(
     }
 }
 
-/// Whether the directory is in the project.
 pub(super) fn is_in(project: &Path, directory: &Path) -> bool {
     plain(directory).starts_with(plain(project))
 }
 
-/// A directory of the project as every machine has it.
 fn below(project: &Path, project_folder: &str, directory: &Path) -> Result<String> {
     let (project, directory) = (plain(project), plain(directory));
     let Ok(rest) = directory.strip_prefix(&project) else {
@@ -247,7 +240,6 @@ fn below(project: &Path, project_folder: &str, directory: &Path) -> Result<Strin
     Ok(if rest.is_empty() { project_folder.to_owned() } else { format!("{project_folder}/{rest}") })
 }
 
-/// An absolute path without `.` and `..`, by its letters.
 fn plain(path: &Path) -> PathBuf {
     let mut out = PathBuf::new();
     for part in path.components() {
@@ -274,7 +266,6 @@ fn check_name(name: &str) -> Result<()> {
     refused(format!("--name {name:?} is not a name of an entry: use up to 40 letters, digits, - and _"))
 }
 
-/// Whether the server understands its options.
 fn check_options(options: &[String]) -> Result<()> {
     let words = std::iter::once("rootbound").chain(options.iter().map(String::as_str));
     match command().try_get_matches_from(words) {

@@ -27,7 +27,6 @@ impl<T: Into<String>> From<T> for SetupError {
 }
 
 impl SetupError {
-    /// It is the request that cannot be understood.
     pub(super) fn of_usage(self) -> Self {
         Self { code: BAD_CONFIGURATION, ..self }
     }

@@ -15,7 +15,6 @@ use super::{
     records::{Created, ToolsOff},
 };
 
-/// The clients, and which of them have left signs on this machine.
 pub(super) fn clients(folders: &Folders<'_>) -> String {
     let mut out =
         "rootbound setup CLIENT [DIR]... shows what the client's file needs; --write puts it there.\n\n".to_owned();
@@ -105,7 +104,6 @@ fn settings_page(out: &mut String, entries: &[ServerEntry], launcher: Launcher) 
     Ok(())
 }
 
-/// The step that follows a change.
 pub(super) fn after(target: &SetupTarget<'_>, entries: &[ServerEntry], request: &SetupRequest) -> String {
     let client = target.client;
     let name = entries.first().map_or("files", |entry| entry.name.as_str());
@@ -137,7 +135,6 @@ pub(super) fn effect(client: &Client) -> Option<String> {
     (!effect.is_empty()).then(|| format!("note      {effect}"))
 }
 
-/// For whom an entry is.
 pub(super) fn whose(client: &Client, scope: EntryScope) -> &'static str {
     match scope {
         _ if client.id == "deerflow" => "for everyone who uses the DeerFlow of this folder",

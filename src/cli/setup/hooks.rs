@@ -17,7 +17,6 @@ use super::{
 /// The end of its command. The client adds what a hook prints to the prompt, and drops the prompt if it ends with 2; the
 /// prompt itself is what the hook could read.
 const CHECKPOINT_COMMAND: &str = " history checkpoint last-prompt </dev/null >/dev/null 2>&1 || true";
-/// The hooks that run before a prompt.
 const PROMPT_HOOKS: &[&str] = &["hooks", "UserPromptSubmit"];
 
 /// The file that lists the hooks.

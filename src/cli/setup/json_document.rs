@@ -14,7 +14,6 @@ use serde_json::{Value, json};
 
 use super::error::{Result, SetupError};
 
-/// The value at the end of a path.
 pub(super) fn value_at(text: &str, path: &[&str]) -> Result<Option<Value>> {
     let root = parse(text)?;
     let found = members(root.as_ref(), path);
@@ -104,7 +103,6 @@ pub(super) fn remove(text: &str, path: &[&str], element: Option<&Value>, mut mad
     Ok(text.to_owned())
 }
 
-/// The places of the members or elements of a container.
 fn children(container: &Node<'_>) -> Vec<Range<usize>> {
     match container {
         Node::Array(array) => array.elements.iter().map(|element| places(element.range())).collect(),
@@ -113,7 +111,6 @@ fn children(container: &Node<'_>) -> Vec<Range<usize>> {
     }
 }
 
-/// What is between the brackets of a container.
 fn inner(container: &Node<'_>) -> Range<usize> {
     container.start() + 1..container.end() - 1
 }
@@ -139,7 +136,6 @@ fn erased(text: &str, before: usize, node: Range<usize>, after: usize) -> String
 #[derive(Default)]
 struct Gap {
     comma: Option<usize>,
-    /// Whether a comment to the end of the line is the last one.
     ends_with_line_comment: bool,
     /// Where the line of the beginning, or of the comma, ends: after its comments, before the white space that follows.
     line: usize,
@@ -202,11 +198,9 @@ fn append(style: &Style<'_>, text: &str, container: &Node<'_>, key: Option<&&str
     [&text[..inner.start], head, added, rest, &text[inner.end..]].concat()
 }
 
-/// How a document is written.
 struct Style<'t> {
     text: &'t str,
     line_end: &'static str,
-    /// White space of one level.
     unit: &'t str,
 }
 
@@ -223,7 +217,6 @@ impl<'t> Style<'t> {
         style
     }
 
-    /// The white space at the beginning of the line of a place.
     fn indent_at(&self, place: usize) -> &'t str {
         let line = &self.text[self.text[..place].rfind('\n').map_or(0, |at| at + 1)..];
         &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
@@ -251,7 +244,6 @@ impl<'t> Style<'t> {
     }
 }
 
-/// Whether a value takes several lines.
 fn is_long(value: &Value) -> bool {
     let is_filled = |value: &Value| match value {
         Value::Array(list) => !list.is_empty(),

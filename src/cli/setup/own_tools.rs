@@ -63,7 +63,6 @@ pub(super) fn off(own: &OwnTools, text: &str, file: Created, earlier: &ToolsOff)
     }
 }
 
-/// Turns on in `text` what was turned off.
 pub(super) fn on(own: &OwnTools, text: &str, turned: &ToolsOff) -> Result<String> {
     match own.list {
         ToolList::Json(path) => {
@@ -101,7 +100,6 @@ fn rule(names: &[&str]) -> String {
     format!("[[rule]]\ntoolName = [{}]\ndecision = \"deny\"\npriority = 999\n", names.join(", "))
 }
 
-/// The texts of the list at the end of a path.
 fn texts(text: &str, path: &[&str]) -> Result<Vec<String>> {
     let list = json_document::value_at(text, path)?;
     let list = list.iter().filter_map(Value::as_array).flatten();
@@ -158,7 +156,6 @@ pub(super) fn items_off(text: &str, key: &str, names: &[&str]) -> Result<(String
     Ok((out, found))
 }
 
-/// Turns all items on that [`items_off`] turned off.
 pub(super) fn items_on(text: &str) -> String {
     let is_stand_in = |line: &&str| !line.starts_with('#') && line.trim_end().ends_with(EMPTY_LIST);
     let lines = text.split_inclusive('\n').filter(|line| !is_stand_in(line));

@@ -17,7 +17,6 @@ use super::{
     server_list::ServerList,
 };
 
-/// The place of an entry.
 #[derive(Debug)]
 pub(super) struct SetupTarget<'f> {
     pub(super) client: &'static Client,
@@ -27,18 +26,14 @@ pub(super) struct SetupTarget<'f> {
     pub(super) list: ServerList,
 }
 
-/// The changes, in the order in which they are made.
 #[derive(Debug, Default)]
 pub(super) struct SetupPlan {
     pub(super) changes: Vec<FileChange>,
-    /// The new records of the entries.
     pub(super) records: Vec<RecordEdit>,
-    /// Notes that the person reads afterwards.
     pub(super) notes: Vec<String>,
 }
 
 impl SetupTarget<'_> {
-    /// The records of the entries here.
     pub(super) fn records(&self) -> Records {
         let place = format!("{} {}", self.path.display(), self.list.name());
         Records { folder: self.folders.environment.state_folder(), place }
@@ -56,7 +51,6 @@ impl SetupTarget<'_> {
         (is_yaml || path.is_empty()).then(|| format!("setup does not write the file of this client: {how} {place}"))
     }
 
-    /// The change that adds the entries, or brings them up to date.
     pub(super) fn write(&self, entries: &[ServerEntry], request: &SetupRequest) -> Result<SetupPlan> {
         let document = self.read(&self.path)?;
         let failed_here = |why: SetupError| failed(&document, &why);
@@ -247,7 +241,6 @@ impl SetupTarget<'_> {
         Ok(Vec::new())
     }
 
-    /// Why an entry of somebody else stays, with a name that is free.
     fn foreign(&self, document: &ClientFile, name: &str) -> SetupError {
         let is_free = |name: &String| self.list.existing(&document.text, name).is_ok_and(|found| found.is_none());
         let mut free =

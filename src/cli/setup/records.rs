@@ -17,16 +17,12 @@ use super::{
 /// How often another run of the same command may be faster.
 const MAX_ATTEMPTS: usize = 200;
 
-/// The records of the entries of one list of servers.
 #[derive(Debug)]
 pub(super) struct Records {
-    /// The state folder, if there is one.
     pub(super) folder: Option<PathBuf>,
-    /// The file of the client, and where in it the list is.
     pub(super) place: String,
 }
 
-/// All that is to be undone besides an entry.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct Marker {
@@ -34,28 +30,21 @@ pub(super) struct Marker {
     pub(super) tools: ToolsOff,
     /// The command of its hook; empty without one.
     pub(super) hook: String,
-    /// For the file that lists hooks.
     pub(super) hooks: Created,
 }
 
-/// The containers and folders that were made for one file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct Created {
-    /// Whether there was no file.
     pub(super) file: bool,
-    /// How many folders above it there were not.
     pub(super) folders: usize,
-    /// How many objects and arrays around the entry there were not.
     pub(super) containers: usize,
 }
 
-/// The file tools of the client that were turned off.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct ToolsOff {
     pub(super) names: Vec<String>,
-    /// For the file that lists them.
     pub(super) made: Created,
 }
 
@@ -63,12 +52,10 @@ pub(super) struct ToolsOff {
 pub(super) type RecordEdit = (String, Option<Marker>);
 
 impl Records {
-    /// The record of the entry of that name.
     pub(super) fn of(&self, name: &str) -> Option<Marker> {
         self.all().into_iter().find(|(own, _)| own == name).map(|(_, marker)| marker)
     }
 
-    /// Every entry of the list.
     pub(super) fn all(&self) -> Vec<(String, Marker)> {
         // Without a record there is only the entry to take out.
         let text = self.file().and_then(|file| ClientFile::read(&file).ok()).map(|file| file.text).unwrap_or_default();

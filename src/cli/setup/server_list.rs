@@ -39,12 +39,10 @@ impl ServerList {
         self.path.join(" ")
     }
 
-    /// The entry of that name, whoever put it there.
     pub(super) fn existing(&self, text: &str, name: &str) -> Result<Option<Value>> {
         self.value_at(text, &[name])
     }
 
-    /// The names of the entries that start this program.
     pub(super) fn ours(&self, text: &str) -> Result<Vec<String>> {
         let servers = self.value_at(text, &[])?;
         let servers = servers.iter().filter_map(Value::as_object).flatten();
@@ -99,7 +97,6 @@ impl ServerList {
     }
 }
 
-/// The value of the document.
 fn toml_value(text: &str) -> Result<Value> {
     toml::from_str(text).map_err(|error| failed(text, &error))
 }
@@ -169,7 +166,6 @@ fn remove_from_toml(text: &str, path: &[&str]) -> Result<String> {
     Ok(edited + &text[end..])
 }
 
-/// The places of a table's headings, keys with several parts, and values.
 fn collect(value: &Spanned<DeValue<'_>>, places: &mut Vec<Range<usize>>) {
     places.push(value.span());
     match value.get_ref() {
@@ -184,7 +180,6 @@ fn find<'d, 't>(document: &'d DeTable<'t>, path: &[&str]) -> Option<&'d Spanned<
     above.iter().try_fold(document, |table, key| table.get(*key)?.get_ref().as_table())?.get(*last)
 }
 
-/// The whole lines of a place.
 fn lines_of(text: &str, place: Range<usize>) -> Range<usize> {
     let start = text[..place.start].rfind('\n').map_or(0, |at| at + 1);
     start..text[place.end..].find('\n').map_or(text.len(), |at| place.end + at + 1)

@@ -35,7 +35,6 @@ pub(super) struct Signer {
     used: Mutex<VecDeque<(Instant, [u8; STATE_NONCE])>>,
 }
 
-/// Why a state or a code is no proof of a yes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum InvalidProof {
     /// Forged, mistyped, or of another call; a state also of another process, expired or used before: the client does not
@@ -43,7 +42,6 @@ pub(super) enum InvalidProof {
     Unverified,
     Expired,
     Used,
-    /// Genuine, but what the call would do now is not what was shown.
     OtherChange,
 }
 
@@ -105,9 +103,7 @@ pub(super) fn digest(fingerprint: &Fingerprint) -> [u8; 32] {
 // A courtesy between cooperating sides: a model could repeat the call without asking anybody. The code proves only that
 // the call is the one that was refused, and that its change is the one that was described.
 
-/// The argument that carries a code.
 pub(in crate::server) const CONFIRMATION_ARGUMENT: &str = "confirmation";
-/// How long a code is valid.
 const CODE_LIFETIME: Duration = Duration::from_secs(600);
 /// Hexadecimal digits of the parts of a code: when it expires, a random number, and what it is bound to.
 const EXPIRY_DIGITS: usize = 8;
@@ -118,7 +114,6 @@ const CODE_LENGTH: usize = EXPIRY_DIGITS + NONCE_DIGITS + CALL_DIGITS + CHANGE_D
 /// Characters of the summary that are in the refusal's sentence.
 const MAX_SUMMARY: usize = 110;
 
-/// Takes the code out of the arguments of a call.
 pub(in crate::server) fn take(arguments: &mut Map<String, Value>) -> Option<String> {
     match arguments.remove(CONFIRMATION_ARGUMENT)? {
         Value::Null => None,
@@ -155,7 +150,6 @@ pub(in crate::server) fn approve(
     }
 }
 
-/// A new code for `proposal`.
 fn issue(codec: &RequestStateCodec, proposal: &Proposal, now: Duration) -> Result<String, ToolError> {
     // Else two codes for one call in the same second were equal, and the second would count as used.
     let nonce: [u8; NONCE_DIGITS / 2] = random_bytes().ok_or_else(no_randomness)?;

@@ -15,9 +15,7 @@ pub enum Confirm {
     /// None: the configuration is the approval.
     #[default]
     Never,
-    /// Those that replace or remove something that was there.
     Destructive,
-    /// All changes, also those that only add something.
     Writes,
 }
 
@@ -31,7 +29,6 @@ pub enum ConfirmThrough {
     Model,
 }
 
-/// The proposal of a call whose change is not planned yet.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::server) struct Draft {
     mode: Confirm,
@@ -93,7 +90,6 @@ pub(super) fn consent(answer: &ElicitResult) -> Result<(), ToolError> {
     Err(declined(reason).hint(REFUSED_HINT))
 }
 
-/// A change that was not approved.
 pub(super) fn declined(reason: impl std::fmt::Display) -> ToolError {
     ToolError::new(Kind::Declined, format!("{reason}; nothing was changed"))
 }
@@ -109,10 +105,8 @@ pub(super) const CONFIRM_FIELD: &str = "confirm";
 const MAX_LINES: usize = 200;
 /// Characters of one line that are shown.
 const MAX_LINE: usize = 400;
-/// Bytes of a diff that are shown.
 const MAX_BYTES: usize = 24 << 10;
 
-/// The request that shows `message` with one box to tick.
 pub(super) fn elicitation(message: &str) -> ElicitRequest {
     let form = ElicitationSchema::builder().required_bool_property(CONFIRM_FIELD, |field| {
         field.title("Make this change").description("Tick to make the change. Otherwise nothing is changed.")
@@ -125,7 +119,6 @@ pub(super) fn elicitation(message: &str) -> ElicitRequest {
     })
 }
 
-/// The words of the question about a change.
 fn question_text(preview: &Preview) -> String {
     let mut shown = String::new();
     let (mut lines, mut cut_lines) = (0_usize, 0_usize);

@@ -16,19 +16,14 @@ const MAX_KEPT: usize = 1 << 20;
 /// The byte-order mark with which some programs begin their output.
 const BOM: &[u8] = b"\xEF\xBB\xBF";
 
-/// One step of the input.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Frame<'a> {
-    /// A line that is not blank, without its end.
     Line(&'a [u8]),
     /// A line over the limit; its bytes are gone.
     TooLong {
-        /// The id in it.
         id: Option<RequestId>,
-        /// The limit, in bytes.
         limit: usize,
     },
-    /// The input has ended, or failed.
     End,
 }
 
@@ -38,9 +33,7 @@ pub(super) struct FrameReader<R> {
     input: R,
     limit: usize,
     buffer: Vec<u8>,
-    /// Where the current line begins in the buffer.
     start: usize,
-    /// How far the buffer was searched for a line end.
     searched: usize,
     /// Set while the current line is too long: it is scanned for its id and dropped.
     skipping: Option<IdScanner>,
@@ -94,7 +87,6 @@ impl<R: AsyncRead + Unpin> FrameReader<R> {
         }
     }
 
-    /// The next line that the buffer holds.
     fn step(&mut self) -> FrameStep {
         loop {
             let found = memchr::memchr(b'\n', &self.buffer[self.searched..]);
@@ -176,21 +168,18 @@ pub(super) struct IdScanner {
     /// Whether the next scalar of the outermost object is a value, not a key.
     at_value: bool,
     key_is_id: bool,
-    /// The current key or the value of `id`, as written.
     token: Vec<u8>,
     overlong: bool,
     found: Option<RequestId>,
 }
 
 impl IdScanner {
-    /// Scans the next piece.
     pub(super) fn feed(&mut self, bytes: &[u8]) {
         for &byte in bytes {
             self.byte(byte);
         }
     }
 
-    /// The id, if one was found whole.
     pub(super) fn finish(self) -> Option<RequestId> {
         self.found
     }

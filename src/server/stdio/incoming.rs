@@ -28,7 +28,6 @@ use super::frame::IdScanner;
 /// Characters of a method or an id that are repeated.
 const MAX_REASON: usize = 300;
 
-/// A key that occurs twice in one object of a call.
 #[derive(Clone, Debug)]
 pub(in crate::server) struct DuplicateKey(pub(in crate::server) String);
 
@@ -38,13 +37,7 @@ const BUSY_CODE: ErrorCode = ErrorCode(-32000);
 #[derive(Debug)]
 pub(super) enum Incoming {
     Deliver(Box<ClientJsonRpcMessage>),
-    /// To be answered with an error.
-    Refuse {
-        /// The request's id, if it is known.
-        id: Option<RequestId>,
-        error: ErrorData,
-    },
-    /// A notification that changes nothing here, or a response without an id.
+    Refuse { id: Option<RequestId>, error: ErrorData },
     Ignore,
 }
 
@@ -254,7 +247,6 @@ fn wrong_params(method: &str, line: &[u8]) -> Option<String> {
     })
 }
 
-/// What is wrong with a line that is no message.
 fn wrong_message(line: &[u8], error: &serde_json::Error) -> String {
     match serde_json::from_slice::<Value>(line) {
         Ok(Value::Object(_)) => "its `jsonrpc` and `method` must be texts".to_owned(),
@@ -263,7 +255,6 @@ fn wrong_message(line: &[u8], error: &serde_json::Error) -> String {
     }
 }
 
-/// Where a line is no JSON.
 fn place(error: &serde_json::Error) -> String {
     format!("it is not valid JSON at byte {}", error.column())
 }
@@ -379,7 +370,6 @@ fn refuse(id: Option<RequestId>, code: ErrorCode, message: impl Into<String>) ->
 //
 // RFC 8259, section 4 leaves the meaning of duplicate keys open; most parsers silently keep the last one.
 
-/// Characters of a name that are repeated.
 const MAX_NAME: usize = 80;
 
 /// The value of `json`, and the first key that occurs twice in an object of it.
@@ -391,7 +381,6 @@ pub(super) fn parse_noting_duplicates(json: &[u8]) -> Result<(Value, Option<Stri
     Ok((value, found))
 }
 
-/// Reads a value of any kind.
 struct ValueSeed<'a> {
     found: &'a mut Option<String>,
 }

@@ -60,7 +60,6 @@ impl OutputQueue {
         Self { queue, backlog, budget: ResponseBudget::default(), expected: Arc::default() }
     }
 
-    /// The budget for large answers.
     pub(in crate::server) fn budget(&self) -> &ResponseBudget {
         &self.budget
     }
@@ -227,7 +226,6 @@ struct BudgetState {
     waits: AtomicUsize,
 }
 
-/// The share of one answer in the budget, until it is dropped.
 pub(in crate::server) type ResponsePermit = OwnedSemaphorePermit;
 
 impl Default for ResponseBudget {
@@ -292,7 +290,6 @@ mod tests {
 
     use super::*;
 
-    /// Nearly all of the budget.
     fn answer_of_an_image() -> Answer {
         let image = Content::Image { bytes: vec![0; 11 << 20], mime: "image/png" };
         Answer { content: vec![image], ..Answer::default() }

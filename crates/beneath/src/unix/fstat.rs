@@ -40,7 +40,6 @@ pub fn next_hole(file: &File, at: u64, size: u64) -> u64 {
     next_extent(file, SeekFrom::Hole(at)).ok().filter(|hole| *hole > at).unwrap_or(size)
 }
 
-/// Leaves the position of the file where it was.
 fn next_extent(file: &File, to: SeekFrom) -> Result<u64, Errno> {
     let place = seek(file, SeekFrom::Current(0))?;
     let found = seek(file, to);

@@ -28,12 +28,10 @@ const CACHED_LOOKUP: ResolveFlags = CONFINED_LOOKUP.union(ResolveFlags::CACHED).
 /// Longest path that is handed to one call: `PATH_MAX` is 4096 with the NUL at the end.
 const MAX_PATH_BYTES: usize = 4000;
 
-/// Opens `relative` beneath `dir`.
 pub(crate) fn open_beneath(dir: impl AsFd, relative: &Path, flags: OFlags) -> Result<OwnedFd, Failure> {
     checked(dir.as_fd(), relative, flags, || open_pieces(dir.as_fd(), relative, flags))
 }
 
-/// Opens `relative` in pieces where it is longer than the kernel takes.
 fn open_pieces(dir: BorrowedFd<'_>, relative: &Path, flags: OFlags) -> Result<OwnedFd, Failure> {
     let mut rest = relative.as_os_str().as_bytes();
     let mut here: Option<OwnedFd> = None;

@@ -60,7 +60,6 @@ pub(super) fn change<T>(name: &str, mut call: impl FnMut() -> rustix::io::Result
     retry(|| faults::changing(name, &mut call))
 }
 
-/// Makes a call that opens something, and repeats it as [`retry`] does.
 pub(super) fn open<T>(mut call: impl FnMut() -> rustix::io::Result<T>) -> io::Result<T> {
     retry(|| faults::opening(&mut call))
 }

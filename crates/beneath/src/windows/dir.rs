@@ -39,12 +39,10 @@ impl Dir {
         false
     }
 
-    /// The same directory through another handle.
     pub fn try_clone(&self) -> io::Result<Self> {
         Ok(Self::of(self.file.try_clone()?, self.opened.clone()))
     }
 
-    /// The same directory, opened again for `purpose`.
     pub fn reopen(&self, _purpose: OpenFor) -> io::Result<Self> {
         // One handle serves both purposes, as names are listed by the path.
         self.try_clone()
@@ -87,7 +85,6 @@ impl Dir {
         file_stat(&self.child_itself(name)?)
     }
 
-    /// Reads the target of a link in this directory.
     pub fn child_link(&self, name: &OsStr) -> io::Result<OsString> {
         Ok(read_link_contents(&self.file, Path::new(name))?.into_os_string())
     }
@@ -101,17 +98,14 @@ impl Dir {
         (is_same && own != name).then(|| own.to_os_string())
     }
 
-    /// Stats this directory itself.
     pub fn stat(&self) -> io::Result<Stat> {
         file_stat(&self.file)
     }
 
-    /// The names in this directory, in no order.
     pub fn list(&self) -> io::Result<Vec<Listed>> {
         self.list_at_most(usize::MAX)
     }
 
-    /// As [`Self::list`], of the first so many names alone.
     #[expect(clippy::disallowed_methods, reason = "by the path that the system gives for the open directory")]
     pub fn list_at_most(&self, most: usize) -> io::Result<Vec<Listed>> {
         let mut names = Vec::new();
@@ -150,12 +144,10 @@ impl Dir {
             .map_err(|error| if is_in_use(&error) { io::ErrorKind::WouldBlock.into() } else { error })
     }
 
-    /// Creates a file that must not exist, open for reading and writing.
     pub fn create(&self, name: &OsStr, _private: bool) -> io::Result<File> {
         self.create_with(name, 0)
     }
 
-    /// As [`Self::create`], private, with the attributes of the file that it will replace.
     pub fn create_like(&self, name: &OsStr, old: &Stat) -> io::Result<File> {
         self.create_with(name, kept_attributes(old))
     }
@@ -171,7 +163,6 @@ impl Dir {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// Opens a file for appending, making it when it is missing.
     pub fn append(&self, name: &OsStr) -> io::Result<File> {
         let mut options = OpenOptions::new();
         options.append(true).create(true).custom_flags(OPEN_REPARSE_POINT);
@@ -271,7 +262,6 @@ const DELETE_ON_CLOSE: u32 = 0x0400_0000;
 /// `FILE_ATTRIBUTE_TEMPORARY`: not worth writing to the disk.
 const TEMPORARY_ATTRIBUTE: u32 = 0x100;
 
-/// Where this user's programs keep what belongs to this machine.
 fn folder() -> PathBuf {
     let local = std::env::var_os("LOCALAPPDATA").map(PathBuf::from).filter(|path| path.is_absolute());
     local.unwrap_or_else(std::env::temp_dir).join("rootbound").join("locks")
@@ -294,7 +284,6 @@ fn lock_file(folder: &Path, name: &str) -> io::Result<File> {
     }
 }
 
-/// Whether another file can be made there.
 fn is_writable(folder: &Path) -> bool {
     // Named by the process, so that two that ask at once do not refuse each other.
     lock_file(folder, &format!("{}.probe", std::process::id())).is_ok()

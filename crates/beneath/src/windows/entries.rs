@@ -31,7 +31,6 @@ impl Dir {
         })
     }
 
-    /// Removes an empty directory.
     pub fn remove_dir(&self, name: &OsStr) -> io::Result<()> {
         let path = self.host(name)?;
         let is_empty =

@@ -18,7 +18,6 @@ const DIRECTORY_ATTRIBUTE: u32 = 0x10;
 /// `FILE_ATTRIBUTE_HIDDEN`, `_SYSTEM`, `_ARCHIVE`, `_NOT_CONTENT_INDEXED`: what a new file can be given.
 const KEPT_ATTRIBUTES: u32 = 0x2 | 0x4 | 0x20 | 0x2000;
 
-/// Stats an open file.
 pub fn file_stat(file: &File) -> io::Result<Stat> {
     // Asked once, as each answer names the volume, which is slow to find out on some systems.
     let information = winapi_util::file::information(file)?;
@@ -65,7 +64,6 @@ fn time(ticks: Option<u64>) -> Option<SystemTime> {
     SystemTime::UNIX_EPOCH.checked_sub(FROM_1601_TO_1970)?.checked_add(since_1601)
 }
 
-/// Where the system does not say where the holes of a file are.
 pub fn next_data(_: &File, at: u64, _: u64) -> u64 {
     at
 }
@@ -75,7 +73,6 @@ pub fn next_hole(_: &File, _: u64, size: u64) -> u64 {
     size
 }
 
-/// The attributes that a file which replaces `old` is made with.
 pub(super) fn kept_attributes(old: &Stat) -> u32 {
     old.identity.attributes & KEPT_ATTRIBUTES
 }

@@ -15,12 +15,9 @@ use crate::{Root, Roots, WorkspacePath, links};
 /// Longest rule file that is read, in bytes.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// One rule file of one root.
 #[derive(Debug)]
 pub(super) struct FoundRules {
-    /// The root that has it at its top.
     pub(super) root: Arc<Root>,
-    /// Where it is on the host.
     pub(super) host: PathBuf,
     pub(super) rules: ParsedRules,
 }
@@ -35,7 +32,6 @@ impl FoundRules {
     }
 }
 
-/// All rule files of all roots that have something to say.
 pub(super) fn read(roots: &Roots, homes: &[PathBuf]) -> Vec<FoundRules> {
     let mut found = Vec::new();
     // One that refuses a look was reported, once.

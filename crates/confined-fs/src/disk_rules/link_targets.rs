@@ -20,17 +20,14 @@ const MAX_DEPTH: usize = 4;
 const SKIPPED_DIRECTORIES: &[&str] =
     &["objects", "refs", "logs", "lfs", "worktrees", "modules", "node_modules", "cache"];
 
-/// The target of a link, and what the link is called.
 #[derive(Debug)]
 pub(super) struct LinkTarget {
     pub(super) path: WorkspacePath,
-    /// Why it is refused.
     pub(super) why: String,
     /// Whether it is refused to be read, and not only to be written.
     pub(super) secret: bool,
 }
 
-/// The targets, inside the roots, of links with a protected name.
 pub(super) fn targets(roots: &Roots) -> Vec<LinkTarget> {
     let mut found = Vec::new();
     for root in roots.list() {
@@ -42,13 +39,11 @@ pub(super) fn targets(roots: &Roots) -> Vec<LinkTarget> {
     found
 }
 
-/// The search below one root, or one worktree in it.
 struct LinkSearch<'r> {
     roots: &'r Roots,
     root: &'r Arc<Root>,
     /// Where it begins, and what names are judged from: below an agent's folder every name would be protected.
     top: &'r Path,
-    /// Entries that may still be looked at.
     left: usize,
     found: &'r mut Vec<LinkTarget>,
 }
@@ -109,7 +104,6 @@ impl LinkSearch<'_> {
     }
 }
 
-/// Whether something in the directory may have a protected name.
 fn may_hold(path: &Path, name: &OsStr) -> bool {
     !SKIPPED_DIRECTORIES.iter().any(|skipped| *skipped == name) && Policy::leads_to_protected(path)
 }

@@ -16,7 +16,6 @@ use crate::{Root, policy::ProtectedPaths};
 /// The rule that a refusal names.
 const SERVER_FILE_RULE: &str = "a file that this server starts from, or a link to one";
 
-/// The home directory by each of its names.
 #[expect(clippy::disallowed_methods, reason = "once at start-up, on a trusted path, before any call is served")]
 pub(crate) fn home() -> Vec<PathBuf> {
     let Some(home) = std::env::home_dir().filter(|home| home.is_absolute()) else { return Vec::new() };
@@ -36,7 +35,6 @@ impl Identities {
     }
 }
 
-/// The names that a path leads through.
 #[derive(Debug, Default)]
 pub(super) struct PathChain {
     /// Each link on the way, and what is at the end, by real names.
@@ -45,7 +43,6 @@ pub(super) struct PathChain {
     left: Vec<PathBuf>,
 }
 
-/// Adds those steps of `chain` that are below `root`.
 pub(super) fn add(places: &mut ProtectedPaths, root: &Root, chain: &PathChain, identities: &mut Identities) {
     let same = root.dir.stat_beneath(Path::new("")).ok().map(|stat| stat.device_and_inode());
     let same = same.filter(|identity| *identity != (0, 0));

@@ -16,10 +16,8 @@ use beneath::{FileKind, OpenFor};
 
 use crate::{AccessError, AccessErrorKind, AtPath as _, Dir, Root, Roots, WorkspacePath};
 
-/// Where an asked path leads, and by which names.
 #[derive(Clone, Debug)]
 pub struct Location {
-    /// Real root and real names.
     pub real: WorkspacePath,
     /// The other names of the same place that the way passed through: for each link, the path with that
     /// link still in it, beginning with the path that was asked for. Empty where there was no link.
@@ -27,7 +25,6 @@ pub struct Location {
 }
 
 impl Location {
-    /// A place to which no link leads.
     pub fn direct(real: WorkspacePath) -> Self {
         Self { real, aliases: Vec::new() }
     }
@@ -86,18 +83,14 @@ pub(crate) fn stays_inside(roots: &Roots, link: &WorkspacePath, target: &Path) -
     roots.containing(&at, false).is_some()
 }
 
-/// The walk along one path.
 struct LinkWalk<'w> {
     roots: &'w Roots,
     asked: &'w WorkspacePath,
-    /// The names that are still to be walked.
     todo: VecDeque<OsString>,
-    /// Links that were followed.
     links: usize,
     aliases: Vec<WorkspacePath>,
 }
 
-/// Where a walk is.
 enum Position {
     Inside(Inside),
     /// Outside every root, known by letters only.
@@ -112,7 +105,6 @@ struct Inside {
 }
 
 impl Inside {
-    /// The path of `names` as the deepest root has it.
     fn located(&self, roots: &Roots, below: impl IntoIterator<Item = OsString>) -> WorkspacePath {
         let below: PathBuf = self.names.iter().cloned().chain(below).collect();
         roots.deepest(&WorkspacePath::new(&self.root, &below))
@@ -150,7 +142,6 @@ impl LinkWalk<'_> {
         }
     }
 
-    /// One name further, which is a `kind`.
     fn step(&mut self, mut here: Inside, name: OsString, kind: FileKind) -> Result<Position, AccessError> {
         match kind {
             FileKind::Symlink => return self.link(here, &name),
@@ -170,7 +161,6 @@ impl LinkWalk<'_> {
         Ok(Position::Inside(here))
     }
 
-    /// Puts the target of a link in the place of its name.
     fn link(&mut self, here: Inside, name: &OsStr) -> Result<Position, AccessError> {
         self.links += 1;
         if self.links > MAX_LINKS {

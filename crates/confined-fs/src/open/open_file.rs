@@ -15,12 +15,10 @@ use crate::{Revision, WorkspacePath};
 /// Bytes that [`FileStart`] compares at either end.
 const COMPARED_BYTES: u64 = 16 << 10;
 
-/// A regular file opened beneath its root, for reading.
 #[derive(Debug)]
 pub struct OpenFile {
     file: File,
     asked: WorkspacePath,
-    /// Where that is another one.
     real: Option<WorkspacePath>,
     stat: Stat,
 }
@@ -31,12 +29,11 @@ impl OpenFile {
         Self { file, asked, real, stat }
     }
 
-    /// The path that was asked for.
     pub fn path(&self) -> &WorkspacePath {
         &self.asked
     }
 
-    /// The same, once the file is no longer needed.
+    /// Consumes it and returns the asked path.
     pub fn into_path(self) -> WorkspacePath {
         self.asked
     }
@@ -46,12 +43,10 @@ impl OpenFile {
         self.real.as_ref().unwrap_or(&self.asked)
     }
 
-    /// Its stat when it was opened.
     pub fn stat(&self) -> &Stat {
         &self.stat
     }
 
-    /// Its stat now, by the same handle.
     pub fn restat(&self) -> io::Result<Stat> {
         beneath::file_stat(&self.file)
     }
@@ -105,16 +100,12 @@ impl io::Seek for OpenFile {
     }
 }
 
-/// A whole file as it was at one moment.
 #[derive(Debug)]
 pub struct Snapshot {
-    /// Its bytes, unchanged.
     pub bytes: Vec<u8>,
-    /// The hash of `bytes`.
     pub revision: Revision,
     /// The stat of the file, the same before and after it was read.
     pub stat: Stat,
-    /// Its real path, below the deepest root that holds it.
     pub path: WorkspacePath,
 }
 
@@ -128,7 +119,6 @@ pub struct FileStart {
 }
 
 impl FileStart {
-    /// The first `length` bytes of `file`.
     pub fn of(file: &mut OpenFile, length: u64) -> io::Result<Self> {
         let part = length.min(COMPARED_BYTES);
         let first = hash(file, 0, part)?;

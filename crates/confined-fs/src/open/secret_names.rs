@@ -7,14 +7,10 @@ use structured_text::key_names::{MAX_BYTES, names};
 
 use crate::{Workspace, WorkspacePath};
 
-/// The names in a secret file.
 #[derive(Clone, Debug)]
 pub struct SecretNames {
-    /// The path that was asked for.
     pub asked: WorkspacePath,
-    /// Where the file truly is.
     pub real: WorkspacePath,
-    /// Each name once, in their order.
     pub names: Vec<String>,
 }
 

@@ -117,7 +117,6 @@ fn escaped(bytes: &[u8], needs_escape: impl Fn(char) -> bool) -> String {
     out
 }
 
-/// Whether any backslash of the text begins one of our escapes.
 fn holds_escape(text: &str) -> bool {
     text.match_indices('\\').any(|(at, _)| take_escape(&text[at..]).is_some())
 }

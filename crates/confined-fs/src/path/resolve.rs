@@ -24,7 +24,6 @@ const MAX_PATH_BYTES: usize = 4096;
 /// (`\u{1f}`), with a mount name before the path.
 const LONGEST_TEXT: usize = 8 * MAX_PATH_BYTES;
 
-/// Resolves `text`. `is_there` says whether a path exists.
 pub(crate) fn resolve(
     roots: &Roots,
     text: &str,
@@ -58,7 +57,6 @@ fn interpret_spoken(
     if names_home_of_user(last) && !path.as_ref().is_ok_and(&is_there) { Err(Refusal::Denied) } else { path }
 }
 
-/// The names of a text that does not say where it begins.
 fn relative_names(roots: &Roots, text: &str) -> Option<Vec<OsString>> {
     let says_where = strip_scheme(text).is_some()
         || text.starts_with('~')
@@ -74,7 +72,6 @@ fn relative_names(roots: &Roots, text: &str) -> Option<Vec<OsString>> {
     (!names.is_empty()).then_some(names)
 }
 
-/// Resolves a `file://` URI. `is_there` says whether a path exists.
 pub(crate) fn resolve_uri(
     roots: &Roots,
     uri: &str,
@@ -117,7 +114,6 @@ impl WorkspacePath {
     }
 }
 
-/// Why a text is no path.
 enum Refusal {
     Denied,
     Invalid(&'static str),
@@ -259,18 +255,14 @@ fn from_uri(roots: &Roots, uri: &str, is_there: impl Fn(&WorkspacePath) -> bool)
     if host.is_err() && first.is_some_and(|first| is_there(&first)) { Ok(printed) } else { host }
 }
 
-/// The path of a `file://` URI.
 struct UriPath<'t> {
-    /// As it is in the URI.
     text: &'t str,
     /// The same, percent-decoded: any bytes but NUL.
     bytes: Vec<u8>,
-    /// The machine that it names, if that is another one.
     machine: Option<&'t str>,
 }
 
 impl<'t> UriPath<'t> {
-    /// `uri` is what follows `file://`.
     fn of(uri: &'t str) -> Result<Self, Refusal> {
         let at = uri.find('/').ok_or(Refusal::Denied)?;
         let (host, text) = uri.split_at(at);
@@ -285,7 +277,6 @@ impl<'t> UriPath<'t> {
         Ok(Self { text, bytes, machine: (!is_local).then_some(host) })
     }
 
-    /// The path that begins with a root's name.
     fn printed(&self, roots: &Roots) -> Option<WorkspacePath> {
         if self.machine.is_some() { None } else { printed_path(roots, &self.bytes) }
     }
@@ -485,23 +476,19 @@ pub struct PathSuffix {
 }
 
 impl PathSuffix {
-    /// Whether it is a single name.
     pub fn is_bare(&self) -> bool {
         self.names.len() == 1
     }
 
-    /// Whether the printed path ends with these names.
     pub fn fits(&self, path: &WorkspacePath) -> bool {
         self.fits_by(path, |own, name| own == name)
     }
 
-    /// As [`Self::fits`], with names that look the same.
     pub fn fits_look_alike(&self, path: &WorkspacePath) -> bool {
         let texts = |one: &OsStr, other: &OsStr| Some(look_alike(one.to_str()?, other.to_str()?));
         self.fits_by(path, |own, name| own == name || texts(own, name).unwrap_or(false))
     }
 
-    /// As [`Self::fits`], with names that may differ in case.
     pub fn fits_in_other_case(&self, path: &WorkspacePath) -> bool {
         self.fits_by(path, is_same_name)
     }

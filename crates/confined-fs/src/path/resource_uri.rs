@@ -66,7 +66,6 @@ impl WorkspacePath {
 }
 
 impl Root {
-    /// The URI of the root itself.
     pub fn resource_uri(&self) -> String {
         let mut uri = "file://".to_owned();
         let mount = self.name().unwrap_or_default();

@@ -11,7 +11,6 @@ use text_file::nearest_name::{ONE_OF_MANY, nearest_names};
 
 use crate::{Ignored, Shared, WalkOptions, Workspace, WorkspacePath, walk};
 
-/// Paths that are suggested at most.
 const MAX_SUGGESTIONS: usize = 3;
 /// Names of one directory that are compared at most.
 const MAX_NAMES: usize = 20_000;
@@ -21,7 +20,6 @@ const MAX_ENTRIES: usize = 50_000;
 /// What a path that is not there means by names that look the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LookAlikes {
-    /// Nothing else.
     None,
     /// This path: each of its names that is missing is the only one of its directory that looks like that.
     One(WorkspacePath),

@@ -15,21 +15,17 @@ use super::{AgentRules, agent_rules::Matchers};
 /// Patterns of one file that are used: some 30 KiB each once compiled.
 const MAX_PATTERNS: usize = 1_000;
 
-/// How a rule file is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Syntax {
     /// JSON, with a list of rules in `permissions.deny`.
     Claude,
-    /// Lines as in `.gitignore`.
     Gitignore,
     /// The same without negation; an empty file means everything.
     Aiexclude,
 }
 
-/// A rule file that may be at the top of a root.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RuleFile {
-    /// Its path below the root.
     pub(crate) path: &'static str,
     pub(crate) syntax: Syntax,
 }
@@ -53,22 +49,16 @@ pub(crate) const RULE_FILES: &[RuleFile] = &[
     RuleFile { path: ".rooignore", syntax: Syntax::Gitignore },
 ];
 
-/// A summary of a rule file, in its own words.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AgentFile {
-    /// The file as it is printed.
     pub name: String,
     /// Patterns of files whose content is refused.
     pub refused: Vec<String>,
-    /// Patterns of files that are not written.
     pub protected: Vec<String>,
-    /// Rules in it that are not used, each with the reason in brackets.
     pub unused: Vec<String>,
-    /// Why nothing of it, or not all of it, is in force.
     pub problem: Option<String>,
 }
 
-/// The patterns of one rule file.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ParsedRules {
     deny: Vec<(Start, String, String)>,
@@ -92,12 +82,10 @@ impl ParsedRules {
         parsed
     }
 
-    /// Whether there is a rule in it.
     pub(crate) fn is_empty(&self) -> bool {
         self.deny.is_empty() && self.protect.is_empty()
     }
 
-    /// Adds a rule against reading, or else against writing.
     fn add(&mut self, reads: bool, start: Start, pattern: &str, shown: &str) {
         let (rules, summary) = if reads {
             (&mut self.deny, &mut self.summary.refused)
@@ -209,16 +197,13 @@ impl ParsedRules {
     }
 }
 
-/// The place that a pattern is relative to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Start {
-    /// The top of the root that has the file.
     Top,
     /// `/` of the host.
     Host,
 }
 
-/// Translates the brackets of a `Read` or `Edit` rule of Claude Code.
 fn patterns(pattern: &str, homes: &[PathBuf]) -> Result<Vec<(Start, String)>, String> {
     let found: Vec<(Start, String)> = if pattern.starts_with("//") {
         vec![(Start::Host, format!("/{}", pattern.trim_start_matches('/')))]
@@ -247,7 +232,6 @@ fn patterns(pattern: &str, homes: &[PathBuf]) -> Result<Vec<(Start, String)>, St
     Ok(found)
 }
 
-/// Whether a line can be compiled.
 fn check(line: &str) -> Result<(), String> {
     GitignoreBuilder::new("").add_line(None, line).map(drop).map_err(|error| {
         let text = error.to_string();
@@ -255,7 +239,6 @@ fn check(line: &str) -> Result<(), String> {
     })
 }
 
-/// The names of an absolute path, without its prefix and root.
 fn names_of(host: &Path) -> PathBuf {
     let drive = |prefix: &OsStr| -> PathBuf {
         let text = prefix.to_string_lossy();
@@ -272,7 +255,6 @@ fn names_of(host: &Path) -> PathBuf {
         .collect()
 }
 
-/// The pattern for exactly that path.
 fn escaped(path: &Path) -> String {
     let mut out = String::new();
     for name in path {

@@ -8,10 +8,8 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 use super::fold::{fold, fold_characters};
 
-/// The rules of one file below one root.
 #[derive(Clone, Debug)]
 pub(crate) struct AgentRules {
-    /// Where the root is below what the patterns are relative to.
     prefix: PathBuf,
     deny: Matchers,
     protect: Matchers,
@@ -74,7 +72,6 @@ impl Matchers {
     }
 }
 
-/// The pattern for names that are folded.
 fn folded(pattern: &str) -> String {
     let signs = ['*', '?', '[', ']', '{', '}', '\\', '!', '#'];
     // A full-width bracket is a letter of a pattern, and stays one when it has become a bracket.

@@ -16,7 +16,6 @@ use crate::path::is_invisible;
 #[derive(Debug)]
 pub(super) struct Folded {
     path: String,
-    /// Where each name begins.
     starts: Vec<usize>,
 }
 
@@ -26,18 +25,15 @@ impl Folded {
         &self.path
     }
 
-    /// The rest of the path from each of its names on.
     pub(super) fn tails(&self) -> impl Iterator<Item = &str> {
         self.starts.iter().map(|start| &self.path[*start..])
     }
 
-    /// Its last name, "" for the root.
     pub(super) fn file_name(&self) -> &str {
         self.starts.last().map_or("", |start| &self.path[*start..])
     }
 }
 
-/// Folds a path below a root.
 pub(super) fn fold(relative: &Path) -> Folded {
     let mut path = String::with_capacity(relative.as_os_str().len());
     let mut starts = Vec::with_capacity(16);
@@ -58,7 +54,6 @@ fn fold_name(name: &OsStr) -> Cow<'_, str> {
     if text.bytes().all(simple) && !text.ends_with(['.', ' ']) { text } else { Cow::Owned(fold_text(&text)) }
 }
 
-/// A whole name, which is text.
 pub(super) fn fold_text(name: &str) -> String {
     without_stream(&fold_characters(name)).trim_end_matches(['.', ' ']).to_owned()
 }
@@ -179,7 +174,6 @@ fn ends_name(pieces: &[Piece], at: usize) -> bool {
     }
 }
 
-/// The brace that opens or closes the group of the comma at `at`.
 fn partner(pieces: &[Piece], at: usize, closing: bool) -> Option<usize> {
     let mut depth = 0_usize;
     let (inner, outer) = if closing { ('{', '}') } else { ('}', '{') };
@@ -243,7 +237,6 @@ fn push_class(out: &mut String, negated: bool, ranges: &[(char, char)], folded: 
     Ok(())
 }
 
-/// A glob taken apart, by the rules of `globset`.
 fn pieces(pattern: &str) -> Vec<Piece> {
     let mut pieces = Vec::new();
     let mut depth = 0_usize;
@@ -265,7 +258,6 @@ fn pieces(pattern: &str) -> Vec<Piece> {
     pieces
 }
 
-/// A set of one character is that character, as `globset::escape` writes it.
 fn push_set(pieces: &mut Vec<Piece>, (negated, ranges): (bool, Vec<(char, char)>)) {
     match *ranges.as_slice() {
         [(first, last)] if first == last && !negated => push_text(pieces, first),

@@ -9,12 +9,10 @@ use text_file::with_slashes;
 use super::Folded;
 use super::fold::{class, literal, translate};
 
-/// A configured list of globs.
 #[derive(Clone, Debug)]
 pub(super) struct Globs {
     /// The parts of the list in its order: one, unless it is more than is compiled at once.
     sets: Vec<GlobSet>,
-    /// The pattern each member of the sets came from.
     sources: Vec<String>,
 }
 
@@ -41,7 +39,6 @@ impl Globs {
         self.sources.is_empty()
     }
 
-    /// The patterns, each as often as it has globs.
     pub(super) fn sources(&self) -> &[String] {
         &self.sources
     }
@@ -73,7 +70,6 @@ impl Refusals {
         self.folded.is_empty() && self.exact.is_empty()
     }
 
-    /// As [`Globs::sources`], of both lists.
     pub(super) fn sources(&self) -> impl Iterator<Item = &String> {
         self.folded.sources().iter().chain(self.exact.sources())
     }
@@ -174,13 +170,10 @@ fn escaped_letter(pattern: &str) -> Option<char> {
 pub struct PolicyRules {
     /// More files whose content is secret; nothing overrides these.
     pub deny: Vec<String>,
-    /// Exceptions to the default secrets.
     pub allow_secret: Vec<String>,
     /// More files that are not written; nothing overrides these.
     pub protect: Vec<String>,
-    /// Exceptions to the default write protection.
     pub allow_protected: Vec<String>,
-    /// Names that are treated as if they were not there.
     pub hide: Vec<String>,
     /// How tools see the secrets on the default list; `None` leaves it to the rules for all roots, and is `Deny`.
     pub secrets: Option<Secrets>,
@@ -201,7 +194,6 @@ pub enum Secrets {
 /// Why a pattern is no rule, in a few words that follow the pattern.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RuleError {
-    /// It cannot be compiled.
     #[error("is not a glob: {0}")]
     NoGlob(String),
     /// It has another effect than a person would believe.
@@ -210,12 +202,10 @@ pub enum RuleError {
 }
 
 impl PolicyRules {
-    /// Whether there is no rule at all.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// These rules and `more`.
     pub(crate) fn and(&self, more: &Self) -> Self {
         let both = |one: &[String], two: &[String]| [one, two].concat();
         Self {

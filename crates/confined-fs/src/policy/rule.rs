@@ -5,28 +5,23 @@ use std::path::{Path, is_separator};
 
 use super::Folded;
 
-/// One rule on a folded path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Rule {
-    /// As it is written in its table, and shown.
     pub(super) written: &'static str,
     pub(super) form: Form,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
-    /// The last name is exactly this.
     Name(&'static str),
     /// The last name begins with the first text, and after that holds the second and ends with the third: each may be
     /// empty, and the second and third may overlap.
     Pattern(&'static str, &'static str, &'static str),
-    /// The path ends with these names.
     PathSuffix(&'static str),
     /// A name (or names) of the path, and everything below it.
     Tree(&'static str),
     /// The last name ends with the second text, somewhere below a directory with the first name.
     Below(&'static str, &'static str),
-    /// The path is just this name, at the top of a root.
     Top(&'static str),
     /// The path is one name at the top of a root that ends so.
     TopSuffix(&'static str),
@@ -77,7 +72,6 @@ impl Rule {
         }
     }
 
-    /// Paths that it matches.
     #[cfg(test)]
     pub(super) fn examples(self) -> Vec<String> {
         match self.form {
@@ -109,7 +103,6 @@ impl Rule {
         }
     }
 
-    /// Whether the rule is about a directory with all its content.
     pub(super) fn covers_directory(self) -> bool {
         matches!(self.form, Form::Tree(_))
     }
@@ -135,7 +128,6 @@ impl fmt::Display for Rule {
 pub(super) struct Prefilter {
     /// By the last byte of the last name: how that name ends where a rule matches.
     ends: Vec<Vec<&'static str>>,
-    /// How the last name begins where a rule looks at that.
     begins: Vec<&'static str>,
     /// By the first byte of any name, in lower case: whether a rule is about a directory that begins so.
     trees: [bool; 256],

@@ -10,7 +10,6 @@ use super::{Rule, fold};
 /// [Rules](Rule::all), and where they come from: the vendor's documentation, or an advisory.
 struct Row(&'static str, #[cfg_attr(not(test), expect(dead_code, reason = "says why the row is there"))] &'static str);
 
-/// The rules of the list.
 pub(super) fn rules() -> impl Iterator<Item = Rule> {
     static RULES: LazyLock<Vec<Rule>> =
         LazyLock::new(|| RUN_LATER.iter().flat_map(|Row(rules, _)| Rule::all(rules)).collect());

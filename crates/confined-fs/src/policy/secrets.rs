@@ -8,7 +8,6 @@ use structured_text::key_names::NamesFormat::{self, Json, Lines, Toml, Yaml};
 
 use super::{Folded, Rule};
 
-/// The rules of the list.
 pub(super) fn secrets() -> impl Iterator<Item = Rule> {
     RULES.iter().map(|(rule, _)| *rule)
 }

@@ -15,7 +15,6 @@ pub(crate) struct ProtectedPaths(Vec<ProtectedPath>);
 struct ProtectedPath {
     exact: PathBuf,
     folded: String,
-    /// Whether the paths below are meant, too.
     deep: bool,
     why: String,
 }
@@ -51,12 +50,10 @@ impl ProtectedPaths {
         self.0.iter().find(lies_below).map(|place| place.why.as_str())
     }
 
-    /// The paths, as they are.
     pub(super) fn exact_paths(&self) -> impl Iterator<Item = &Path> {
         self.0.iter().map(|place| place.exact.as_path())
     }
 
-    /// Whether there are none.
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -69,16 +66,13 @@ fn below<'p>(path: &'p str, above: &str) -> Option<&'p str> {
     (rest.is_empty() || rest.starts_with('/')).then_some(rest)
 }
 
-/// The rules of one root.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StartupRules {
     /// Files that the server starts from: no option allows a write to them.
     pub(crate) server_files: ProtectedPaths,
-    /// Targets of links with a name of the run-later list.
     pub(crate) run_later: ProtectedPaths,
     /// Targets of links with a name of a secret.
     pub(crate) secrets: ProtectedPaths,
-    /// Rules that people wrote for agents.
     pub(crate) agents: Vec<AgentRules>,
     /// Worktrees of the repository in the folders of agents, by their exact names: the rules of one begin at its top.
     pub(crate) worktrees: HashSet<PathBuf>,
@@ -92,22 +86,18 @@ impl StartupRules {
         relative.strip_prefix(top).ok()
     }
 
-    /// The agents' rule against the content at this path, as text.
     pub(super) fn denied(&self, relative: &Path, untrusted: bool) -> Option<String> {
         self.agents.iter().find_map(|rules| rules.denied(relative, untrusted))
     }
 
-    /// The agents' rule against a write to this path, as text.
     pub(super) fn protected(&self, relative: &Path, untrusted: bool) -> Option<String> {
         self.agents.iter().find_map(|rules| rules.protected(relative, untrusted))
     }
 
-    /// Whether no rule here is about writing.
     pub(super) fn allows_all_writes(&self) -> bool {
         self.server_files.is_empty() && self.run_later.is_empty() && self.agents.is_empty()
     }
 
-    /// Whether no rule here is about content.
     pub(super) fn allows_all_reads(&self) -> bool {
         self.secrets.is_empty() && self.agents.is_empty()
     }

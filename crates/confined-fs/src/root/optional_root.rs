@@ -22,17 +22,14 @@ use crate::limits::error_text;
 /// Why a root is not served now. Its text is the end of a sentence about the root.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RootGone {
-    /// It was deleted, and nothing is in its place.
     #[error("was deleted after the server started")]
     Deleted,
-    /// It was moved away, or a directory above it was.
     #[error("was moved away or renamed after the server started")]
     Moved,
     /// Another directory is in its place: made or moved there, mounted over it, or a link on the way
     /// leads there now.
     #[error("was replaced after the server started: another directory, or a mounted file system, is in its place")]
     Replaced,
-    /// It may be missing, and is.
     #[error("does not exist yet")]
     NotYet,
     /// It may be missing, and something else than a directory is at its path: a link, which is never followed there, or
@@ -48,7 +45,6 @@ pub enum RootGone {
 }
 
 impl RootGone {
-    /// That of a root that could not be opened at the start.
     pub(super) fn since_start(error: &io::Error) -> Self {
         let why = match error.kind() {
             io::ErrorKind::NotFound => "did not exist when the server started".to_owned(),
@@ -59,31 +55,23 @@ impl RootGone {
     }
 }
 
-/// The state of a root that may be missing, besides its directory.
 #[derive(Debug)]
 pub(crate) struct OptionalRoot {
     /// The directory that the sandbox allows: the nearest existing one above it, or where that is too wide the one that
     /// was there at the start.
     pub(crate) rule: Option<beneath::Dir>,
-    /// The directory that the rule is on, where it is above the root.
     pub(crate) rule_above: Option<PathBuf>,
     /// The directory that was there at the start, where the rule is on that alone.
     only: Option<(u64, u64)>,
-    /// The sandbox is in force.
     sandboxed: AtomicBool,
-    /// Rules found in the directory itself are among those of the root.
     noticed: AtomicBool,
 }
 
-/// Where a directory that may be missing would be.
 pub(crate) struct NearestDirectory {
-    /// Its path without links, as far as it exists.
     pub(crate) canonical: PathBuf,
-    /// The nearest existing directory above it.
     pub(crate) above: PathBuf,
 }
 
-/// Finds the nearest existing directory above `path`.
 #[expect(clippy::disallowed_methods, reason = "once at start-up, on trusted paths, before any call is served")]
 pub(crate) fn nearest(path: &Path) -> io::Result<NearestDirectory> {
     let path = std::path::absolute(path)?;
@@ -131,13 +119,11 @@ impl OptionalRoot {
         !self.noticed.load(Ordering::Acquire)
     }
 
-    /// The rules that are found in the directory were read.
     pub(crate) fn noticed(&self) {
         // Release: whoever sees this sees the rules, which were set before.
         self.noticed.store(true, Ordering::Release);
     }
 
-    /// Why nothing in the directory can be opened, if so.
     pub(crate) fn absence(&self, dir: &RootDir) -> Option<RootGone> {
         match dir.stat_beneath(Path::new("")) {
             Ok(now) => {

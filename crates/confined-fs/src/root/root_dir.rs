@@ -12,7 +12,6 @@ use std::{borrow::Cow, fs::File, io};
 
 use beneath::{Dir, Failure, FileKind, OpenFor, Stat};
 
-/// The directory of one root.
 #[derive(Debug)]
 pub struct RootDir {
     /// The directory itself, or one above it; `None` of one that could not be opened at the start: nothing is in it.
@@ -22,12 +21,10 @@ pub struct RootDir {
 }
 
 impl RootDir {
-    /// A directory that is there, by its own handle.
     pub(crate) fn existing(dir: Dir) -> Self {
         Self { held: Some(dir), below: PathBuf::new() }
     }
 
-    /// A directory that may be missing, `below` the one that is `held`.
     pub(crate) fn beneath(held: Dir, below: PathBuf) -> Self {
         Self { held: Some(held), below }
     }
@@ -60,7 +57,6 @@ impl RootDir {
         self.held.as_ref().is_none_or(Dir::is_confined)
     }
 
-    /// The directory itself, open.
     pub(crate) fn open(&self) -> Result<Dir, Failure> {
         self.dir_beneath(Path::new(""), OpenFor::Traverse)
     }
@@ -89,7 +85,6 @@ impl RootDir {
         }
     }
 
-    /// As `read_cached` of a directory.
     pub(crate) fn read_cached(&self, relative: &Path, limit: usize) -> Option<(File, Stat, Vec<u8>)> {
         if relative.as_os_str().is_empty() {
             return None;

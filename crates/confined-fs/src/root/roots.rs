@@ -10,7 +10,6 @@ use beneath::lexical::strip_base;
 use super::{OpenedRoot, Root, RootSpec};
 use crate::{Policy, PolicyRules, WorkspacePath, disk_rules, path::escape_name};
 
-/// Why the roots cannot be served together.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}", problems.join("; "))]
 pub struct OpenError {
@@ -18,7 +17,6 @@ pub struct OpenError {
     pub problems: Vec<String>,
 }
 
-/// All roots, and which of them lie inside one another.
 #[derive(Debug)]
 pub(crate) struct Roots {
     list: Vec<Arc<Root>>,
@@ -103,7 +101,6 @@ impl Roots {
         root.policy().hidden(relative) || by_nested()
     }
 
-    /// Whether another root is in this one.
     pub(crate) fn has_nested(&self, root: &Root) -> bool {
         self.nested.iter().any(|(outer, ..)| *outer == root.index)
     }

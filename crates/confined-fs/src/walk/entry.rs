@@ -26,10 +26,8 @@ use crate::{
 pub(super) struct WalkStart {
     pub(super) asked: WorkspacePath,
     pub(super) real: WorkspacePath,
-    /// Its other names (see `links::Location`).
     pub(super) aliases: Vec<WorkspacePath>,
     pub(super) shared: Arc<Shared>,
-    /// Whether paths below the start are real as they are.
     pub(super) is_direct: bool,
 }
 
@@ -50,17 +48,14 @@ impl WalkStart {
 pub struct EntryOrigin(Arc<WalkStart>);
 
 impl EntryOrigin {
-    /// That of the walks of `root`, to which no link leads.
     pub(crate) fn of_root(shared: &Arc<Shared>, root: &WorkspacePath) -> Self {
         Self(Arc::new(WalkStart::new(root, Location::direct(root.clone()), shared)))
     }
 
-    /// The root that all its paths are below.
     pub fn root(&self) -> &Arc<Root> {
         self.0.real.root()
     }
 
-    /// The path below the root, which was listed.
     pub fn path(&self, relative: &Path) -> WorkspacePath {
         WorkspacePath::new(self.root(), relative)
     }
@@ -71,7 +66,6 @@ impl EntryOrigin {
         siblings.stat(self.root(), directory, name)
     }
 
-    /// The entry of that path, as a walk meets it.
     pub fn entry(&self, relative: &Path, kind: FileKind) -> Entry {
         Entry::new(&self.0, self.path(relative), kind, relative.components().count(), Weak::new())
     }
@@ -84,7 +78,6 @@ pub struct Entry {
     path: WorkspacePath,
     kind: FileKind,
     depth: usize,
-    /// The directory that holds it, while the walk still has it open.
     dir: Weak<Dir>,
 }
 
@@ -99,12 +92,10 @@ impl Entry {
         Self { start: Arc::clone(start), path, kind, depth, dir }
     }
 
-    /// Its path, below the start as that was asked for.
     pub fn path(&self) -> &WorkspacePath {
         &self.path
     }
 
-    /// Its path, without the rest.
     pub fn into_path(self) -> WorkspacePath {
         self.path
     }
@@ -135,7 +126,6 @@ impl Entry {
         self.clone().open_among(&mut SiblingCache::default())
     }
 
-    /// As [`Self::open`], of one of many in path order.
     pub fn open_among(self, siblings: &mut SiblingCache) -> Result<OpenFile, AccessError> {
         let real = self.real();
         // Before the open: with many secrets about, a search should not touch one.
@@ -163,7 +153,6 @@ impl Entry {
         stat.filter(|stat| stat.kind == FileKind::File)
     }
 
-    /// The target of a link, when that is inside a root.
     pub fn link_target(&self) -> Option<WorkspacePath> {
         if self.kind != FileKind::Symlink {
             return None;
@@ -178,18 +167,15 @@ impl Entry {
         self.real().secret() || self.aliases().any(|alias| alias.secret()) || is_target_secret()
     }
 
-    /// Where a link leads, by the names that the walk was started with.
     fn target(&self) -> Option<Location> {
         links::follow(&self.start.shared.roots, &self.path).ok()
     }
 
-    /// Its other names, where links led to the start of the walk.
     fn aliases(&self) -> impl Iterator<Item = WorkspacePath> {
         let below = if self.depth == 0 { Path::new("") } else { self.path.relative_to(&self.start.asked) };
         self.start.aliases.iter().map(move |alias| self.start.shared.roots.deepest(&alias.child(below)))
     }
 
-    /// Its path without links, in the deepest root that holds it.
     pub(super) fn real(&self) -> Cow<'_, WorkspacePath> {
         let roots = &self.start.shared.roots;
         if self.start.is_direct {
@@ -205,10 +191,8 @@ impl Entry {
     }
 }
 
-/// The directory of the last entry.
 #[derive(Debug, Default)]
 pub struct SiblingCache {
-    /// The index of its root, and its path below it.
     directory: Option<(usize, PathBuf)>,
     /// Open from the second entry in a row: for one alone, it costs more than it saves.
     dir: Option<Dir>,
@@ -257,7 +241,6 @@ impl SiblingCache {
         self.dir.as_ref()
     }
 
-    /// Closes the directory that is kept open.
     pub fn clear(&mut self) {
         self.directory = None;
         self.dir = None;
@@ -270,7 +253,6 @@ impl SiblingCache {
 pub struct StatCache(Option<(usize, DirectoryStack<Box<Dir>>)>);
 
 impl StatCache {
-    /// Stats an entry as [`Entry::stat`] does, through its directory.
     pub fn stat(&mut self, entry: &Entry) -> Result<Stat, AccessError> {
         let real = entry.real();
         let (Some(parent), Some(name)) = (real.parent(), real.file_name()) else { return entry.stat() };

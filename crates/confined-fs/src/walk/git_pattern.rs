@@ -25,7 +25,6 @@ fn rule(line: &str) -> Option<Vec<String>> {
     Some(globs.into_iter().map(|glob| format!("{not}{anchor}{glob}{directory}")).collect())
 }
 
-/// Without the blanks at its end, of which an escaped one stays.
 fn without_blanks_at_end(line: &str) -> &str {
     let (mut end, mut letters) = (0, line.char_indices());
     while let Some((at, letter)) = letters.next() {

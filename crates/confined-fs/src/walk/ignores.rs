@@ -37,17 +37,13 @@ pub(super) const CACHE_TAG: &str = "CACHEDIR.TAG";
 /// The file that a virtual environment of Python holds ([PEP 405](https://peps.python.org/pep-0405/)).
 pub(super) const ENVIRONMENT_MARKER: &str = "pyvenv.cfg";
 
-/// Configured rules about ignored files.
 #[derive(Clone, Debug, Default)]
 pub struct IgnoreRules {
-    /// More patterns, in gitignore syntax, anchored at each root.
     pub extra: Vec<String>,
-    /// Without the default ignores.
     pub no_default: bool,
 }
 
 impl IgnoreRules {
-    /// Problems, one sentence each.
     pub fn validate(&self) -> Vec<String> {
         let problem = |line| {
             let mut builder = GitignoreBuilder::new("");
@@ -58,12 +54,10 @@ impl IgnoreRules {
     }
 }
 
-/// The configured rules, compiled.
 #[derive(Debug)]
 pub(crate) struct Ignores {
     pub(super) extra: Vec<Gitignore>,
     pub(super) no_default: bool,
-    /// For each root.
     above: Vec<RulesAbove>,
     digests: Vec<Revision>,
 }
@@ -71,9 +65,7 @@ pub(crate) struct Ignores {
 /// The rules for a root from outside of it, as they were at the start (`ignores_above`).
 #[derive(Debug, Default)]
 pub(crate) struct RulesAbove {
-    /// Those of the directories above it.
     pub(super) rules: Option<Arc<DirectoryIgnores>>,
-    /// The path from the top of the repository down to the root.
     pub(super) from_top: PathBuf,
     /// `info/exclude` for the root itself, where that is a checkout of a repository elsewhere.
     pub(super) exclude: Option<Vec<u8>>,
@@ -122,12 +114,10 @@ pub(crate) fn holds_rules(name: &OsStr) -> bool {
 /// Names that make the directory that they are in an ignored one.
 const MARKER_NAMES: [&str; 2] = [CACHE_TAG, ENVIRONMENT_MARKER];
 
-/// Whether the name makes the directory that it is in an ignored one.
 pub(crate) fn is_marker(name: &OsStr) -> bool {
     MARKER_NAMES.iter().any(|known| name == *known)
 }
 
-/// Whether a directory has one of these names.
 pub(crate) fn holds_marker(dir: &Dir) -> bool {
     MARKER_NAMES.iter().any(|marker| dir.child_stat(marker.as_ref()).is_ok())
 }
@@ -141,7 +131,6 @@ pub(crate) struct DirectoryIgnores {
     pub(super) ignore: Gitignore,
     pub(super) git: Gitignore,
     pub(super) exclude: Gitignore,
-    /// A repository starts here.
     pub(super) repository: bool,
     /// It is above the root: its rules are about paths from the top of the repository.
     pub(super) outside: bool,
@@ -150,7 +139,6 @@ pub(crate) struct DirectoryIgnores {
     pub(super) above: Option<Arc<DirectoryIgnores>>,
 }
 
-/// The rules of one walk.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rules<'w> {
     pub(crate) ignores: &'w Ignores,
@@ -161,7 +149,6 @@ pub(crate) struct Rules<'w> {
 }
 
 impl Rules<'_> {
-    /// Whether the default ignores count.
     pub(crate) fn defaults(&self) -> bool {
         !self.ignores.no_default
     }
@@ -399,7 +386,6 @@ const NAME_MEMORY: usize = 1 << 10;
 const WILDCARD_MEMORY: usize = 10 << 10;
 const WILDCARD_BYTE_MEMORY: usize = 1 << 8;
 
-/// The rules of an ignore file.
 pub(super) struct Compiled {
     pub(super) rules: Gitignore,
     /// About the bytes that they take.
@@ -487,7 +473,6 @@ const NEXT_TO: &[(&str, &[&str])] = &[
 /// Directories that are virtual environments when [`ENVIRONMENT_MARKER`] is in them.
 const ENVIRONMENT_NAMES: &[&str] = &["venv", "env"];
 
-/// Whether a directory of this name belongs to version control.
 pub(crate) fn is_version_control(name: &OsStr) -> bool {
     VERSION_CONTROL.iter().any(|known| name == *known)
 }
@@ -507,7 +492,6 @@ pub(crate) fn is_ignored_by_name(listed: &Listed, siblings: &[Listed]) -> bool {
         && NEXT_TO.iter().any(|(known, projects)| name == *known && projects.iter().any(|file| has(siblings, file)))
 }
 
-/// Whether a name decides whether directories next to it are ignored.
 pub(crate) fn is_project_file(name: &OsStr) -> bool {
     NEXT_TO.iter().any(|(_, projects)| projects.iter().any(|file| name == *file))
 }

@@ -22,13 +22,11 @@ use super::ignores::{
 use super::{GIT_ENTRY, exclude_of, gitdir_of};
 use crate::{Dir, IgnoreRules, Root, Roots, disk_rules};
 
-/// The rules for each root.
 pub(crate) fn rules_above(roots: &Roots) -> Vec<RulesAbove> {
     let homes = disk_rules::home();
     roots.list().iter().map(|root| find(roots, root, &homes).unwrap_or_default()).collect()
 }
 
-/// A directory, open, with its path.
 struct Above {
     path: PathBuf,
     dir: Dir,

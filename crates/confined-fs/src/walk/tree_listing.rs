@@ -28,18 +28,13 @@ const MAX_DEPTH: usize = 256;
 /// How old the times of a directory must be: a change within the clock tick of the last one gives it no other times.
 const CLOCK_TICK: Duration = Duration::from_secs(2);
 
-/// The names below a root.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TreeListing {
-    /// A digest of the configured ignore rules.
     pub rules: Revision,
-    /// The root is the first one.
     pub directories: Vec<DirectoryListing>,
-    /// The bytes of all names.
     pub text: Vec<u8>,
 }
 
-/// One directory of a listing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DirectoryListing {
     /// Its state; `None` where it may change again without another one.
@@ -48,18 +43,14 @@ pub struct DirectoryListing {
     pub incomplete: bool,
     /// The files of [`RULE_FILES`] in it, each with a digest of what was read; `None` for one that cannot be read.
     pub rules: Vec<(&'static str, Option<Revision>)>,
-    /// Its names, in byte order.
     pub names: Vec<NameInTree>,
 }
 
-/// One name in a directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NameInTree {
     /// Where its bytes begin, and how many they are.
     pub text: (u32, u16),
-    /// The kind of entry.
     pub kind: FileKind,
-    /// Ignore rules leave it out.
     pub ignored: bool,
     /// The index of its listing, of a directory; `None` where that is not known, and for other entries.
     pub below: Option<u32>,
@@ -70,13 +61,11 @@ pub struct NameInTree {
 pub const RULE_FILES: [&str; 4] = [EXCLUDE_FILE, IGNORE_FILE, GITIGNORE_FILE, GIT_ENTRY];
 
 impl TreeListing {
-    /// The bytes of a name.
     pub fn name(&self, name: NameInTree) -> &[u8] {
         let start = name.text.0 as usize;
         &self.text[start..start + usize::from(name.text.1)]
     }
 
-    /// A name, as the system takes it.
     pub(super) fn os_name(&self, name: NameInTree) -> &OsStr {
         #[cfg(unix)]
         return std::os::unix::ffi::OsStrExt::from_bytes(self.name(name));
@@ -85,7 +74,6 @@ impl TreeListing {
         OsStr::new(str::from_utf8(self.name(name)).unwrap_or_default())
     }
 
-    /// Finds a name in a directory.
     pub(super) fn find(&self, directory: &DirectoryListing, name: &OsStr) -> Option<NameInTree> {
         let at = directory.names.binary_search_by(|known| self.name(*known).cmp(name.as_encoded_bytes())).ok()?;
         Some(directory.names[at])
@@ -93,7 +81,6 @@ impl TreeListing {
 }
 
 impl DirectoryListing {
-    /// Whether a directory with that stat has just these names.
     pub(super) fn is_state_of(&self, stat: &Stat) -> bool {
         self.facts.is_some() && !self.incomplete && stat.facts() == self.facts
     }
@@ -137,16 +124,12 @@ impl Workspace {
     }
 }
 
-/// Writes down what a walk meets.
 struct ListTree {
     listing: TreeListing,
     /// Names that policy hides are written down, too.
     keeps_hidden: bool,
-    /// That of the root.
     device: Option<u64>,
-    /// The directories from the root down to the one whose names come.
     open: Vec<u32>,
-    /// The directory that was opened and comes next.
     opened: Option<DirectoryListing>,
     unreadable: bool,
 }
@@ -178,7 +161,6 @@ impl ListTree {
         }
     }
 
-    /// Adds a directory; its number.
     fn directory(&mut self, directory: DirectoryListing) -> Option<u32> {
         let number = u32::try_from(self.listing.directories.len()).ok()?;
         self.listing.directories.push(directory);
@@ -245,12 +227,9 @@ impl Visitor for ListTree {
 /// Directories that are listed again one by one; with more, a walk is as quick.
 const MAX_LISTED_AGAIN: usize = 64;
 
-/// A name that is below a root now.
 #[derive(Clone, Copy, Debug)]
 pub struct VerifiedName<'n> {
-    /// Its path below the root.
     pub relative: &'n Path,
-    /// The kind of entry.
     pub kind: FileKind,
     /// Ignore rules leave it out; below such a directory nothing is listed.
     pub ignored: bool,
@@ -258,7 +237,6 @@ pub struct VerifiedName<'n> {
     pub unlisted: bool,
 }
 
-/// The outcome of comparing a listing with the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VerifiedListing {
     /// All names were met; otherwise only a walk can say what is there.
@@ -272,9 +250,7 @@ struct Verify<'v> {
     root: &'v Arc<Root>,
     listing: &'v TreeListing,
     start: &'v Path,
-    /// Down to the last directory that had to be opened.
     dirs: DirectoryStack<Arc<Dir>>,
-    /// The path of the current name.
     path: PathBuf,
     met: &'v mut dyn FnMut(VerifiedName<'_>),
     listed_again: usize,
@@ -428,7 +404,6 @@ impl Verify<'_> {
         }
     }
 
-    /// Opens a directory in the current one of the stack, which it becomes.
     fn open(&mut self, path: &Path) -> Option<()> {
         let name = path.file_name()?;
         let dir = self.dirs.dir().ok()?.child_dir(name, OpenFor::Traverse).ok()?;

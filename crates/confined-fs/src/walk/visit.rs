@@ -7,31 +7,25 @@ use beneath::FileKind;
 use super::{Entry, LimitsHit, RuleSource};
 use crate::{Dir, WorkspacePath};
 
-/// How many unreadable directories a report names.
 const NAMED_DIRECTORIES: usize = 5;
 /// Ignored entries that are remembered. Few trees have more, since those below an ignored directory are not
 /// met.
 const MAX_IGNORED: usize = 4096;
 
-/// How a walk treats ignored entries.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ignored {
-    /// Leave them out, and count them.
     Skip,
-    /// Visit them like all others.
     Include,
     /// Visit just what `Skip` leaves out: ignored files, and everything below ignored directories.
     Only,
 }
 
-/// The entries that a walk visits.
 #[derive(Clone, Debug)]
 pub struct WalkOptions {
     /// Ignored entries: skipped, included, or nothing else.
     pub ignored: Ignored,
     /// How deep, 1 being the direct children; none for all.
     pub max_depth: Option<usize>,
-    /// Whether directories are visited, too.
     pub directories: bool,
     /// Visit links and special files as entries, too; links are never followed below the start.
     pub symlinks: bool,
@@ -48,16 +42,13 @@ impl WalkOptions {
     }
 }
 
-/// The report of a walk.
 #[derive(Clone, Debug, Default)]
 pub struct WalkReport {
     /// The first 5 directories that could not be listed.
     pub unreadable: Vec<WorkspacePath>,
-    /// How many directories could not be listed.
     pub unreadable_count: usize,
     /// Files left out by ignore rules, as met: those below an ignored directory are not counted.
     pub ignored_files: usize,
-    /// Directories left out by ignore rules, as met.
     pub ignored_dirs: usize,
     /// Entries that ignore rules left out of a walk over all depths, for a look into them without that walk.
     pub ignored_entries: IgnoredEntries,
@@ -66,7 +57,6 @@ pub struct WalkReport {
     pub worktrees: usize,
     /// Limits that kept it from knowing all.
     pub limits_hit: LimitsHit,
-    /// Whether the visitor ended the walk.
     pub stopped: bool,
 }
 
@@ -79,7 +69,6 @@ impl WalkReport {
         }
     }
 
-    /// Adds what another walk of the same search met.
     pub fn add(&mut self, one: Self) {
         self.unreadable.extend(one.unreadable);
         self.unreadable.truncate(NAMED_DIRECTORIES);
@@ -107,18 +96,15 @@ impl IgnoredEntries {
         (!self.more).then_some(&self.entries)
     }
 
-    /// Adds those of a walk that came after.
     pub fn append(&mut self, mut later: Self) {
         self.entries.append(&mut later.entries);
         self.more |= later.more;
     }
 
-    /// That there are some which are not held.
     pub fn forget(&mut self) {
         *self = Self { entries: Vec::new(), more: true };
     }
 
-    /// Adds one that comes after them.
     pub fn push(&mut self, entry: Entry) {
         if self.more {
             return;
@@ -133,13 +119,10 @@ impl IgnoredEntries {
 
 /// The receiver of a walk. All but the visits are for the path index.
 pub(crate) trait Visitor {
-    /// An entry that was asked for.
     fn visit(&mut self, entry: Entry) -> ControlFlow<()>;
-    /// Whether [`Self::ignored`] is to be called.
     fn wants_ignored(&self) -> bool {
         false
     }
-    /// An entry that ignore rules leave out.
     fn ignored(&mut self, _entry: Entry) {}
     /// A directory was opened and has not been listed yet; whether to go into it and look for marks in it.
     /// `path` is real and below the root.

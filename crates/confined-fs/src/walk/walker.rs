@@ -72,14 +72,11 @@ fn walk_in(
     Ok(report)
 }
 
-/// One directory from the start down to the current one.
 struct OpenDirectory {
-    /// Its real path below the root.
     path: PathBuf,
     /// Its names, sorted by bytes, and the next one to look at.
     names: Vec<Listed>,
     next: usize,
-    /// Its ignore rules, with those above it.
     ignores: Option<Arc<DirectoryIgnores>>,
     /// Whether it is in an ignored directory (then all below it is ignored).
     ignored: bool,
@@ -94,15 +91,12 @@ pub(super) struct Walk<'w> {
     /// From the start down to the current directory; `dirs` are their handles.
     frames: Vec<OpenDirectory>,
     dirs: DirectoryStack<Arc<Dir>>,
-    /// The real path below the root of the current entry.
     path: PathBuf,
 }
 
-/// A directory that can be entered.
 struct Subdirectory {
     dir: Arc<Dir>,
     names: Vec<Listed>,
-    /// The visitor wants to see nothing of it.
     closed: bool,
     /// It is the top of a linked worktree: it is seen, and nothing below it.
     worktree: bool,
@@ -157,7 +151,6 @@ impl<'w> Walk<'w> {
         }
     }
 
-    /// Goes on until only the innermost `end` directories are left.
     pub(super) fn run(&mut self, end: usize) {
         while self.frames.len() > end && self.step() {}
     }
@@ -181,7 +174,6 @@ impl<'w> Walk<'w> {
         !self.report.stopped
     }
 
-    /// Deals with the current entry.
     fn current(&mut self, kind: FileKind, depth: usize) -> ControlFlow<()> {
         let directory = kind == FileKind::Directory;
         let frame = &self.frames[depth - 1];
@@ -245,7 +237,6 @@ impl<'w> Walk<'w> {
         ControlFlow::Continue(())
     }
 
-    /// Whether a file in it says that it is no source.
     fn has_marker(&self, inside: &Subdirectory, listed: bool) -> bool {
         let Subdirectory { dir, names, closed, .. } = inside;
         let holds = |name: &str| if listed { has(names, name) } else { dir.child_stat(name.as_ref()).is_ok() };
@@ -299,7 +290,6 @@ impl<'w> Walk<'w> {
         }
     }
 
-    /// The path of the current entry below the start.
     fn below(&self) -> &Path {
         self.path.strip_prefix(self.start.real.relative()).unwrap_or(&self.path)
     }
@@ -355,7 +345,6 @@ impl<'w> Walk<'w> {
         }
     }
 
-    /// The ignore rules in a directory at the current path.
     fn ignores(
         &mut self,
         above: Option<Arc<DirectoryIgnores>>,
@@ -450,7 +439,6 @@ fn among(dir: &Dir, names: &BTreeSet<OsString>) -> io::Result<(Vec<Listed>, bool
     Ok((listed, is_exact))
 }
 
-/// Whether `other`, another name than `name`, does not exist.
 fn is_missing(dir: &Dir, other: &OsStr, name: &OsStr) -> bool {
     other != name && dir.child_stat(other).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
 }

@@ -71,7 +71,6 @@ pub(super) fn exclude_of(checkout: &Path, gitdir: &Path, read: &dyn Fn(&Path) ->
     is_named_back.then(|| read(&common.join("info/exclude"))).flatten()
 }
 
-/// Whether `dir` is the top directory of a linked worktree.
 pub(crate) fn is_linked(dir: &Dir) -> bool {
     gitdir_of(dir).is_some_and(|(_, gitdir)| names_worktree(&gitdir))
 }

@@ -28,7 +28,6 @@ const MAX_EVENTS_AT_ONCE: usize = 1024;
 /// return at once, and may not watch or end a watch.
 pub type OnEvent = Arc<dyn Fn() + Send + Sync>;
 
-/// The queue of all watched paths.
 pub struct DiskWatcher {
     queue: Queue,
     table: Mutex<WatchTable>,
@@ -103,7 +102,6 @@ impl DiskWatcher {
 
 type Users = BTreeMap<(i32, Option<OsString>), Vec<User>>;
 
-/// All that have the watch with this number.
 fn users_of(users: &Users, number: i32) -> impl Iterator<Item = (&(i32, Option<OsString>), &Vec<User>)> {
     users.range((number, None)..).take_while(move |((other, _), _)| *other == number)
 }
@@ -143,7 +141,6 @@ pub struct PathWatch {
 }
 
 impl PathWatch {
-    /// Whether each change that this machine makes is known to be reported.
     pub fn reports_all(&self) -> bool {
         self.reports_all
     }
@@ -179,7 +176,6 @@ impl PathWatch {
         Ok(reports_all)
     }
 
-    /// Whether the file system is known to report each change.
     fn add(&mut self, what: &OpenPath<'_>, path: WorkspacePath, name: Option<&OsStr>) -> Result<bool, Unwatchable> {
         // The number is not in the table yet when its watch begins: no event is read in between.
         let mut table = self.watcher.table();

@@ -11,12 +11,10 @@ use crate::{Dir, Roots, WorkspacePath};
 
 use super::{Queue, Unwatchable};
 
-/// The directory that the rules count in, and the file's path below it.
 type IgnoreFile = (WorkspacePath, &'static str);
 
 #[derive(Debug, Default)]
 pub(super) struct WatchedIgnoreFiles {
-    /// Each with its watch and the fingerprint of the state that was read.
     files: BTreeMap<IgnoreFile, (i32, u64)>,
     /// One file may have several such names.
     by_watch: HashMap<i32, BTreeSet<IgnoreFile>>,
@@ -25,19 +23,16 @@ pub(super) struct WatchedIgnoreFiles {
 }
 
 impl WatchedIgnoreFiles {
-    /// The directories with rules from the file of this watch.
     pub(super) fn owners(&self, watch: i32) -> impl Iterator<Item = &WorkspacePath> {
         self.by_watch.get(&watch).into_iter().flatten().map(|(owner, _)| owner)
     }
 
-    /// Ends a watch that the kernel has ended.
     pub(super) fn ended(&mut self, watch: i32) {
         for place in self.by_watch.remove(&watch).unwrap_or_default() {
             self.files.remove(&place);
         }
     }
 
-    /// Forgets the files in `tree` and everything below it.
     pub(super) fn forget(&mut self, tree: &WorkspacePath, queue: &Queue) {
         let below = |place: &IgnoreFile| place.0.relative().starts_with(tree.relative());
         let files: Vec<_> =
@@ -100,7 +95,6 @@ impl WatchedIgnoreFiles {
         Ok(())
     }
 
-    /// The directories with rules behind links that are not what they were.
     pub(super) fn changed_links(&self, roots: &Roots) -> impl Iterator<Item = &WorkspacePath> {
         let changed =
             |(owner, name): &IgnoreFile, content: u64| linked_content(roots, &owner.child(name.as_ref())) != content;

@@ -19,7 +19,6 @@ const BUFFER_BYTES: usize = 16 << 10;
 /// Events of the names and of the content of a directory of the tree.
 const TREE_EVENTS: WatchFlags =
     NAME_EVENTS.union(WatchFlags::MODIFY).union(WatchFlags::CLOSE_WRITE).union(WatchFlags::ATTRIB);
-/// Events of the names in it.
 const NAME_EVENTS: WatchFlags = WatchFlags::CREATE
     .union(WatchFlags::DELETE)
     .union(WatchFlags::MOVE)
@@ -84,7 +83,6 @@ impl Queue {
         self.add(dir, if names_only { NAME_EVENTS } else { TREE_EVENTS })
     }
 
-    /// Watches a file itself, whatever its names.
     pub(super) fn watch_file(&self, file: &File) -> Result<Option<i32>, Unwatchable> {
         self.add(file, RULE_FILE_EVENTS)
     }

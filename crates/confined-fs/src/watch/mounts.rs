@@ -34,7 +34,6 @@ pub(crate) struct SystemEvents {
 #[derive(Debug)]
 struct MountTable {
     file: File,
-    /// Another number after each change.
     generation: u64,
 }
 

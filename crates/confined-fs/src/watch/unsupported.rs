@@ -9,7 +9,6 @@ use crate::Dir;
 
 use super::{Event, MountsBelow, OpenPath, Unwatchable};
 
-/// As on Linux; knows nothing.
 #[derive(Debug)]
 pub(crate) struct SystemEvents;
 
@@ -61,7 +60,6 @@ impl Queue {
     }
 }
 
-/// No such limit is known here.
 pub fn watch_limit() -> Option<u64> {
     None
 }

@@ -9,14 +9,11 @@ use super::{Unwatchable, Watcher, watcher::Watched};
 use crate::walk::{RuleSource, Visitor};
 use crate::{AccessError, AccessErrorKind, Dir, Entry, Ignored, WalkOptions, WalkReport, WorkspacePath, walk};
 
-/// One name that was listed.
 #[derive(Debug)]
 pub struct WatchedEntry {
-    /// The entry, as a walk meets it.
     pub entry: Entry,
     /// Ignore rules leave it out; below such a directory nothing is listed.
     pub ignored: bool,
-    /// It is a directory that cannot be listed.
     pub unreadable: bool,
     /// It is a directory that cannot be watched, or a linked worktree: what is below it, and whether a marker in it makes it
     /// an ignored one, has to be looked at each time. Nothing below it is listed.
@@ -26,7 +23,6 @@ pub struct WatchedEntry {
 }
 
 impl WatchedEntry {
-    /// A name that a walk met.
     pub fn of_unwatched(entry: Entry) -> Self {
         Self { entry, ignored: false, unreadable: false, unwatched: false, mounted: false }
     }
@@ -78,7 +74,6 @@ impl Watcher {
         }
     }
 
-    /// Takes the end of a walk from `start`.
     fn listed(&mut self, start: &WorkspacePath, walked: Result<WalkReport, AccessError>) -> Result<(), AccessError> {
         // A list of it would leave out what limits kept from this one, and would not say so.
         match &walked {
@@ -96,13 +91,11 @@ impl Watcher {
     }
 }
 
-/// Watches, and passes on what a walk meets.
 pub(super) struct WatchTree<'w> {
     watcher: &'w mut Watcher,
     met: &'w mut dyn FnMut(WatchedEntry),
     deep: bool,
     started: bool,
-    /// Reported of the entry that comes next.
     unreadable: bool,
     unwatched: bool,
 }

@@ -8,10 +8,8 @@ use beneath::Stat;
 use super::{Changes, Event, MountsBelow, Queue, Unwatchable, ignore_files::WatchedIgnoreFiles};
 use crate::{Dir, EntryOrigin, Root, Shared, Workspace, WorkspacePath};
 
-/// The directory that a watch is on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Watched {
-    /// A directory of the tree.
     Directory(WorkspacePath),
     /// The `.git` of a directory, or the `info` in that: the names of interest are there.
     Repository(WorkspacePath, &'static str),
@@ -25,7 +23,6 @@ impl Watched {
     }
 }
 
-/// The watches on the directories of one root.
 pub struct Watcher {
     pub(super) shared: Arc<Shared>,
     pub(super) root: WorkspacePath,
@@ -67,17 +64,14 @@ impl Workspace {
 }
 
 impl Watcher {
-    /// Why changes can no longer be seen, if so.
     pub fn failure(&self) -> Option<Unwatchable> {
         self.failed
     }
 
-    /// Where a walk of the root begins.
     pub fn origin(&self) -> EntryOrigin {
         EntryOrigin::of_root(&self.shared, &self.root)
     }
 
-    /// How many directories are watched.
     pub fn watches(&self) -> usize {
         self.watched.len()
     }
@@ -157,7 +151,6 @@ impl Watcher {
         root.is_optional() && !root.dir.stat_beneath(Path::new("")).is_ok_and(is_watched)
     }
 
-    /// Notes the mounts that came or went since the last time.
     fn remounted(&mut self, changes: &mut Changes) {
         let now = self.shared.system_events.generation();
         if now == Some(self.mounts) {

@@ -18,7 +18,6 @@ pub struct Workspace {
     pub(crate) shared: Arc<Shared>,
 }
 
-/// The state that every handle of one workspace shares.
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) roots: Roots,
@@ -27,26 +26,21 @@ pub(crate) struct Shared {
     pub(crate) system_events: SystemEvents,
 }
 
-/// Options for all roots.
 #[derive(Clone, Debug, Default)]
 pub struct WorkspaceOptions {
     /// Secrets, protected and hidden names, in all roots.
     pub policy: PolicyRules,
-    /// The ignore rules of walks.
     pub ignore: IgnoreRules,
     /// Never use `openat2`; open one component at a time instead.
     pub force_fallback: bool,
     /// Files of the host, by absolute paths, that the next start reads or runs: neither they nor a link that leads to
     /// them is written, whatever the rules allow.
     pub server_files: Vec<PathBuf>,
-    /// Whether the rules that people wrote for agents apply.
     pub agent_rules: bool,
 }
 
-/// The workspace, and what start-up has to report.
 #[derive(Debug)]
 pub struct Opened {
-    /// The roots, those that could not be used among them.
     pub workspace: Workspace,
     /// Roots that could not be used, one sentence each, with host paths: for the log only.
     pub warnings: Vec<String>,

@@ -26,35 +26,27 @@ const PROGRAM_MODE: u32 = 0o755;
 /// All changes of a patch, none of which changes the same path as another.
 pub(super) struct NetChanges {
     pub(super) steps: Vec<ChangeStep>,
-    /// The net change of each file, in the order of the patch.
     pub(super) files: Vec<NetChange>,
-    /// New directories and files.
     pub(super) made: u64,
-    /// Notes on parts of the patch that were not used.
     pub(super) notes: Vec<String>,
 }
 
 /// The net change of one path, or of a file that gets another one.
 pub(super) struct NetChange {
     pub(super) kind: NetKind,
-    /// The path afterwards, or of what is deleted.
     pub(super) path: WorkspacePath,
     pub(super) real: WorkspacePath,
-    /// The path before, of what is renamed or copied.
     pub(super) from: Option<WorkspacePath>,
-    /// The text before and after, as far as it is shown.
     pub(super) old: Option<Document>,
     pub(super) new: Option<Document>,
     pub(super) hunks: Vec<HunkReport>,
     /// The entry before the patch; `Absent` for a new file.
     pub(super) base: Base,
-    /// The content of a file that is written.
     pub(super) after: Option<Revision>,
     /// Bytes before and after.
     pub(super) sizes: (u64, u64),
 }
 
-/// The kind of a net change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NetKind {
     Added,
@@ -71,7 +63,6 @@ impl NetKind {
         char::from(self.name().as_bytes()[0].to_ascii_uppercase())
     }
 
-    /// In the data of an answer.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Added => "added",
@@ -128,7 +119,6 @@ impl NetChange {
         }
     }
 
-    /// The diff of its text.
     pub(super) fn diff(&self, extent: DiffExtent) -> text_edit::Diff {
         let text = |document: &Option<Document>| document.as_ref().map_or("", Document::text).to_owned();
         let is_gone = self.kind == NetKind::Deleted;
@@ -137,7 +127,6 @@ impl NetChange {
     }
 }
 
-/// New files, and the directories that are missing above them.
 fn made(cx: &CallContext, changes: &[NetChange]) -> u64 {
     let new = changes.iter().filter(|change| matches!(change.kind, NetKind::Added | NetKind::Copied)).count();
     let mut directories = HashSet::new();
@@ -254,7 +243,6 @@ impl Net<'_> {
 }
 
 impl NetChange {
-    /// A change of `file` in which nothing else is known.
     fn at(file: &PatchedFile) -> Self {
         Self {
             kind: NetKind::Modified,

@@ -15,7 +15,6 @@ use super::super::{
     read_before_write::{self, StartFrom},
 };
 
-/// Every path that a section has named, in their order.
 #[derive(Default)]
 pub(super) struct PatchedFiles {
     files: Vec<PatchedFile>,
@@ -26,14 +25,12 @@ pub(super) struct PatchedFiles {
 
 /// A path, with what is there on the disk and what the patch makes of it.
 pub(super) struct PatchedFile {
-    /// As it was asked for.
     pub(super) asked: WorkspacePath,
     pub(super) real: WorkspacePath,
     /// The entry on the disk; `None` for none.
     pub(super) disk: Option<OnDisk>,
     /// The file as it will be; `None` for none.
     pub(super) now: Option<NewFile>,
-    /// Whether the content on the disk is what the model has seen.
     is_checked: bool,
 }
 
@@ -45,7 +42,6 @@ pub(super) struct OnDisk {
 }
 
 impl PatchedFile {
-    /// The file that is on the disk.
     pub(super) fn file_on_disk(&self) -> Option<(Revision, &Vec<u8>)> {
         match self.disk.as_ref()? {
             OnDisk { state: EntryState::File(file), bytes } => Some((file.revision, bytes)),
@@ -59,20 +55,16 @@ impl PatchedFile {
     }
 }
 
-/// A file as it will be.
 #[derive(Clone)]
 pub(super) struct NewFile {
     pub(super) body: FileBody,
-    /// The real path of the file on the disk that it comes from.
     pub(super) origin: Option<WorkspacePath>,
-    /// Whether it is a copy of that.
     pub(super) is_copy: bool,
     pub(super) is_changed: bool,
     pub(super) executable: bool,
     pub(super) hunks: Vec<HunkReport>,
 }
 
-/// The content of a file.
 #[derive(Clone)]
 pub(super) enum FileBody {
     Bytes(Vec<u8>),
@@ -87,7 +79,6 @@ pub(super) struct HunkReport {
     pub(super) strategy: Strategies,
     /// Where it is, from 1, and where the patch has it.
     pub(super) elsewhere: Option<(usize, usize)>,
-    /// Another difference from the patch.
     pub(super) note: Option<String>,
 }
 
@@ -118,12 +109,10 @@ impl PatchedFiles {
         self.files
     }
 
-    /// Whether a file is at `path` by the sections so far.
     pub(super) fn holds(&self, path: &WorkspacePath) -> bool {
         self.known(path).is_some_and(|file| file.now.is_some())
     }
 
-    /// Whether the sections so far leave nothing at `path`.
     pub(super) fn has_removed(&self, path: &WorkspacePath) -> bool {
         self.known(path).is_some_and(|file| file.now.is_none())
     }

@@ -46,12 +46,10 @@ impl Problems {
         Ok(())
     }
 
-    /// How many there are.
     pub(super) fn count(&self) -> usize {
         self.all
     }
 
-    /// Nothing, where there is none.
     pub(super) fn finish(mut self) -> Result<(), ToolError> {
         if self.all < 2 {
             return self.described.pop().map_or(Ok(()), |error| Err(error.hint("nothing of the patch was applied")));
@@ -146,7 +144,6 @@ pub(super) fn explain(
     }
 }
 
-/// How an error names a hunk.
 pub(super) fn named(path: &WorkspacePath, (number, hunk): (usize, &PatchHunk<'_>)) -> String {
     format!("{path}, hunk {number} (line {} of the patch)", hunk.line)
 }
@@ -173,7 +170,6 @@ pub(super) fn lost_characters(place: &str) -> ToolError {
     )
 }
 
-/// Why the lines that `hunks` add cannot be written to the file.
 pub(super) fn unwritable(path: &WorkspacePath, hunks: &[PatchHunk<'_>], error: &SpliceError) -> ToolError {
     match error {
         SpliceError::Unrepresentable { character, encoding } => {
@@ -190,7 +186,6 @@ pub(super) fn unwritable(path: &WorkspacePath, hunks: &[PatchHunk<'_>], error: &
     }
 }
 
-/// Why a new file cannot be in the encoding that its text declares.
 pub(super) fn undeclarable(path: &WorkspacePath, error: &SpliceError) -> ToolError {
     let sentence = match error {
         SpliceError::Unrepresentable { .. } => format!("{path}: it has {error}"),

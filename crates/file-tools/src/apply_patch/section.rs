@@ -216,7 +216,6 @@ impl SectionApplier<'_> {
     }
 }
 
-/// A file with its hunks made.
 struct PatchedDocument {
     document: Document,
     is_changed: bool,
@@ -254,7 +253,6 @@ fn report(number: usize, hunk: &PatchHunk<'_>, found: &LocatedHunk) -> Option<Hu
 
 /// The mark of bytes that could not be read.
 const LOST_BYTES_MARK: char = char::REPLACEMENT_CHARACTER;
-/// A byte-order mark in front of a line.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// The document and its hunks, where lines of these begin with a byte-order mark. Where they have it as the file has it,
@@ -277,7 +275,6 @@ fn with_mark<'h, 'p>(document: Document, hunks: &'h [PatchHunk<'p>]) -> (Documen
     (document, Cow::Owned(hunks))
 }
 
-/// The document with its mark in front of the text.
 fn mark_apart(document: Document) -> Document {
     Document::decode(document.bytes().to_vec(), Some(document.encoding())).unwrap_or(document)
 }

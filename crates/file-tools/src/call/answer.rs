@@ -16,14 +16,10 @@ use super::{
     fence::{FENCE_BYTES, fenced},
 };
 
-/// One block of an answer.
 #[derive(Clone, Debug)]
 pub enum Content {
-    /// Text for the model.
     Text(String),
-    /// An image file as it is on the disk.
     Image {
-        /// The bytes of the file.
         bytes: Vec<u8>,
         /// Its media type, from its magic bytes.
         mime: &'static str,
@@ -32,35 +28,25 @@ pub enum Content {
     Link(Box<FileLink>),
 }
 
-/// A file by its URI, with what a client shows of it.
 #[derive(Clone, Debug)]
 pub struct FileLink {
-    /// The `file:` URI below a root.
     pub uri: String,
-    /// The name of the file.
     pub name: String,
-    /// A human-readable title.
     pub title: Option<String>,
-    /// A human-readable sentence.
     pub description: Option<String>,
-    /// The media type, by content and name.
     pub mime: &'static str,
-    /// Bytes of the file.
     pub size: u64,
 }
 
 impl FileLink {
-    /// Bytes of its texts.
     pub fn length(&self) -> usize {
         let texts = [&self.title, &self.description].into_iter().flatten().map(String::len);
         self.uri.len() + self.name.len() + self.mime.len() + texts.sum::<usize>()
     }
 }
 
-/// The result of a successful call.
 #[derive(Clone, Debug, Default)]
 pub struct Answer {
-    /// The blocks, in order.
     pub content: Vec<Content>,
     /// Numbers for programs: the result's `_meta` under `rootbound/result`.
     pub facts: Map<String, Value>,
@@ -80,7 +66,6 @@ impl Answer {
         Self { content: vec![Content::Text(text.into())], facts, ..Self::default() }
     }
 
-    /// An answer whose facts are its `data` without those named `texts`.
     pub(crate) fn of(cx: &CallContext, text: impl Into<String>, data: &impl Serialize, texts: &[&str]) -> Self {
         let mut answer = Self::text(text, data);
         answer.data = cx.settings.structured_output.then(|| Value::Object(answer.facts.clone()));
@@ -95,7 +80,6 @@ impl Answer {
         self
     }
 
-    /// Adds the complete result, where the client asked for structured output.
     #[must_use]
     pub fn data(self, cx: &CallContext, data: &impl Serialize) -> Self {
         self.data_of(cx, || data)
@@ -107,7 +91,6 @@ pub(crate) fn noted(text: String, notes: &[String]) -> String {
     notes.iter().fold(text, |text, note| text + "; " + note)
 }
 
-/// The lines of the first twenty places of a text.
 pub(crate) fn lines(places: &[Location]) -> String {
     const NAMED_FILES: usize = 20;
     let shown = places.iter().take(NAMED_FILES).map(|place| place.line.to_string());
@@ -131,7 +114,6 @@ pub fn utc(time: SystemTime) -> Option<String> {
     (seconds < 253_402_300_800).then(|| humantime::format_rfc3339_seconds(time).to_string())
 }
 
-/// How often an answer is rendered at most.
 const MAX_RENDERINGS: usize = 8;
 /// Units that a shorter list may add around itself: digits, a note that it was cut.
 const SLACK_UNITS: usize = 64;
@@ -207,12 +189,10 @@ impl ReferenceNote {
         Some(Self { text: fenced(&cx.workspace, &paths, sentences.join("\n")), resolved })
     }
 
-    /// The call with what this note leaves of its budget.
     pub(crate) fn rest_of_call(&self, cx: &CallContext) -> CallContext {
         CallContext { budget: cx.budget.less(&self.text).reduced(FENCE_BYTES), ..cx.clone() }
     }
 
-    /// The answer that begins with it.
     pub(crate) fn before(self, mut answer: Answer) -> Answer {
         match answer.content.first_mut() {
             Some(Content::Text(text)) => *text = format!("{}\n{text}", self.text),

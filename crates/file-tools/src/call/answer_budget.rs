@@ -42,7 +42,6 @@ pub enum TextUnit {
 pub struct AnswerBudget {
     /// Units of text, in all blocks together.
     pub limit: usize,
-    /// The unit of `limit`.
     pub unit: TextUnit,
     /// Bytes of images, in all blocks together, before they are put into base64.
     pub image_bytes: usize,
@@ -63,7 +62,6 @@ impl AnswerBudget {
         Self { limit, unit: TextUnit::Bytes, image_bytes: Self::IMAGE_BYTES, has_facts: true }
     }
 
-    /// How much of the budget `text` takes.
     pub fn cost(&self, text: &str) -> usize {
         let line = |line: &str| if line.ends_with('\n') { line.len().max(MIN_LINE) } else { line.len() };
         match self.unit {
@@ -76,7 +74,6 @@ impl AnswerBudget {
         }
     }
 
-    /// Whether an answer of this text alone is within the budget.
     pub fn fits(&self, text: &str) -> bool {
         self.gauge().fits(text)
     }
@@ -97,7 +94,6 @@ impl AnswerBudget {
         }
     }
 
-    /// The rest of the budget next to `text`.
     #[must_use]
     pub fn less(self, text: &str) -> Self {
         self.reduced(self.cost(text))
@@ -109,14 +105,12 @@ impl AnswerBudget {
         Self { limit: self.limit.saturating_sub(units), ..self }
     }
 
-    /// One of `parts` equal parts of the budget.
     #[must_use]
     pub fn share(self, parts: usize) -> Self {
         let parts = parts.max(1);
         Self { limit: self.limit / parts, image_bytes: self.image_bytes / parts, ..self }
     }
 
-    /// The budget of a text that is JSON already.
     #[must_use]
     pub fn of_json(self) -> Self {
         let unit = if self.unit == TextUnit::JsonBytes { TextUnit::Bytes } else { self.unit };
@@ -130,7 +124,6 @@ impl AnswerBudget {
         Self { limit, ..self }
     }
 
-    /// A gauge for a text that grows line by line.
     pub fn gauge(self) -> Gauge {
         Gauge { budget: self, measured: 0, cost: 0 }
     }

@@ -17,7 +17,6 @@ use super::{
     unknown_argument::unknown,
 };
 
-/// Arguments of one call.
 const MAX_ARGUMENTS: usize = 50;
 /// Lists and objects within one another in the arguments of one call.
 const MAX_NESTING: usize = 8;
@@ -56,7 +55,6 @@ pub(crate) fn normalise(
     }
 }
 
-/// The arguments under the names of the schema.
 fn renamed(
     arguments: Map<String, Value>,
     properties: &Map<String, Value>,
@@ -173,7 +171,6 @@ fn read(name: &str, value: Value, property: &Map<String, Value>, spec: &Spec) ->
 static LIST_OF_TEXTS: LazyLock<Map<String, Value>> =
     LazyLock::new(|| Map::from_iter([("items".to_owned(), serde_json::json!({ "type": "string" }))]));
 
-/// Whether it is a list, also one that is sent as JSON text.
 fn is_list(value: &Value) -> bool {
     let is_json = |text: &str| text.trim_start().starts_with('[') && serde_json::from_str::<Vec<String>>(text).is_ok();
     value.is_array() || value.as_str().is_some_and(is_json)
@@ -328,7 +325,6 @@ fn no_arguments(spec: &Spec, properties: &Map<String, Value>) -> Option<ToolErro
     Some(ToolError::invalid(sentence).hint("call it again with all its arguments").hint(*next))
 }
 
-/// Whether `text` is JSON that ends too early.
 pub fn is_cut_json(text: &str) -> bool {
     text.trim_start().starts_with(['{', '[']) && serde_json::from_str::<Value>(text).is_err_and(|error| error.is_eof())
 }
@@ -339,7 +335,6 @@ fn cut_text(name: &str) -> ToolError {
         .hint("nothing was changed; send it again, with fewer or shorter entries in each call")
 }
 
-/// Checks an enumeration, forgiving case and surrounding white space.
 fn one_of(name: &str, text: String, property: &Map<String, Value>, spec: &Spec) -> Result<String, ToolError> {
     let Some(choices) = property.get("enum").and_then(Value::as_array) else { return Ok(text) };
     let choices: Vec<&str> = choices.iter().filter_map(Value::as_str).collect();
@@ -467,7 +462,6 @@ pub fn quote_numbers(json: &[u8]) -> Option<Vec<u8>> {
     Some(out)
 }
 
-/// The index after the closing quote of the string that begins at `at`.
 fn end_of_string(json: &[u8], at: usize) -> usize {
     let mut here = at + 1;
     loop {
@@ -479,7 +473,6 @@ fn end_of_string(json: &[u8], at: usize) -> usize {
     }
 }
 
-/// Whether it is a number of JSON's that would not be printed so.
 fn changes(token: &[u8]) -> bool {
     // An integer of the usual length, which is nearly every number.
     if token.len() < 19 && token.iter().all(u8::is_ascii_digit) {

@@ -22,13 +22,10 @@ use super::{
     error::{Kind, ToolError},
 };
 
-/// How strictly an edit or overwrite needs the file to have been seen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ReadBeforeWrite {
-    /// The file must have been seen, and be what was seen.
     #[default]
     Strict,
-    /// Any file may be changed.
     Off,
 }
 
@@ -44,7 +41,6 @@ pub struct LongestWait {
     pub by: WaitBound,
 }
 
-/// Who sets the longest wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WaitBound {
     /// The server, where its own limit is the shorter one.
@@ -67,7 +63,6 @@ impl LongestWait {
         if limit < self.limit { Self { limit, by: WaitBound::Server } } else { self }
     }
 
-    /// Why it is no longer, as a clause.
     pub fn reason(&self) -> String {
         match self.by {
             WaitBound::Server => "the server's limit".to_owned(),
@@ -77,16 +72,12 @@ impl LongestWait {
     }
 }
 
-/// The options of the tools.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// Bytes of text in one answer, for every client; `None` for a size that depends on the client.
     pub max_output: Option<usize>,
-    /// Whether answers also carry their data as `structuredContent`.
     pub structured_output: bool,
-    /// Whether a file must have been seen before a change.
     pub read_before_write: ReadBeforeWrite,
-    /// Whether answers about changes name the problems that they have introduced.
     pub diagnostics: bool,
     /// Bytes of the largest file that `edit` and `write` take.
     pub max_file_size: u64,
@@ -125,14 +116,11 @@ impl Settings {
     }
 }
 
-/// One step of a long call, for the client's progress display.
 #[derive(Clone, Debug)]
 pub struct ProgressUpdate {
     /// How much is done; grows from update to update.
     pub done: u64,
-    /// How much there is, where known.
     pub total: Option<u64>,
-    /// The work under way, in a few words.
     pub message: String,
 }
 
@@ -152,21 +140,14 @@ pub enum Blocking {
 /// Everything a call may use; nothing is ambient.
 #[derive(Clone)]
 pub struct CallContext {
-    /// The roots, and the only way to their files.
     pub workspace: Arc<Workspace>,
-    /// Files read, changes made and quotas spent in this session.
     pub session: Arc<Session>,
-    /// Names and contents that searches keep between calls.
     pub path_index: Arc<PathIndex>,
-    /// The options of all tools.
     pub settings: Arc<Settings>,
-    /// How much the answer may hold.
     pub budget: AnswerBudget,
     /// How long the call may wait for something outside of the server.
     pub longest_wait: LongestWait,
-    /// Cancellation and deadline of this call.
     pub stop: StopSignal,
-    /// Takes the steps of a long call.
     pub progress: ProgressSink,
     /// Who called, as far as the request or the process says so: for the history, and for those whose content does not
     /// know the change. No right depends on it.
@@ -175,13 +156,9 @@ pub struct CallContext {
     pub is_individual: bool,
     /// Records the changes of the call for the audit; `None` where nobody records it.
     pub changes: Option<Arc<ChangeLog>>,
-    /// Check each change, if any are configured.
     pub language_servers: Option<Arc<LanguageServers>>,
-    /// The paths of the call that were given by their end only.
     pub references: Arc<References>,
-    /// Whether the client is offered a tool that undoes changes.
     pub offers_undo: bool,
-    /// Whether this attempt may wait.
     pub blocking: Blocking,
     /// Called when the call is about to wait for another one's change: it gives up its place among
     /// those that run. `None` where it has none, or keeps it.
@@ -246,7 +223,6 @@ impl CallContext {
         self.read_known(path, false)
     }
 
-    /// As [`Self::read_to_change`], of a file that others may append to meanwhile.
     pub fn read_to_append(&self, path: &WorkspacePath) -> Result<Snapshot, AccessError> {
         self.read_known(path, true)
     }
@@ -269,7 +245,6 @@ impl CallContext {
         )
     }
 
-    /// Reports progress, where the client asked for it.
     pub fn report(&self, done: u64, total: Option<u64>, message: impl Into<String>) {
         if let Some(sink) = &self.progress {
             sink(ProgressUpdate { done, total, message: message.into() });
@@ -280,7 +255,6 @@ impl CallContext {
 /// Characters that are shown of what was given.
 const MAX_SHOWN: usize = 200;
 
-/// A path on which an answer has a note.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PathReference {
     /// The end of it that was given; `None` for a file with the name of one that is created.
@@ -304,7 +278,6 @@ impl PathReference {
     }
 }
 
-/// The paths of one call that were given by their end.
 #[derive(Debug, Default)]
 pub struct References(Mutex<Vec<PathReference>>);
 

@@ -20,7 +20,6 @@ static FREED: Condvar = Condvar::new();
 struct WaitState {
     /// Bytes that calls have.
     used: u64,
-    /// The last ticket handed out.
     last: u64,
     /// Tickets, the longest waiting one first: a call that needs much is not overtaken for ever.
     waiting: VecDeque<u64>,
@@ -31,7 +30,6 @@ fn state() -> MutexGuard<'static, WaitState> {
     STATE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Memory that a call may use until it drops this.
 #[derive(Debug)]
 pub(crate) struct DecodeMemory {
     bytes: u64,
@@ -68,7 +66,6 @@ impl DecodeMemory {
         }
     }
 
-    /// Gives back what turned out not to be needed.
     pub(crate) fn shrink_to(&mut self, bytes: u64) {
         let more = self.bytes.saturating_sub(bytes);
         self.bytes -= more;

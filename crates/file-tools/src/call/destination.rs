@@ -11,7 +11,6 @@ use super::{
     tool::{Alias, Fingerprint},
 };
 
-/// Spellings of `source` and `destination`.
 pub(crate) const MOVE_ALIASES: &[Alias] = &[
     Alias::names("source", &["from", "src", "path", "old_path", "oldPath", "source_path", "sourcePath", "file_path"]),
     Alias::names(
@@ -21,22 +20,18 @@ pub(crate) const MOVE_ALIASES: &[Alias] = &[
     Alias::names("overwrite", &["replace"]),
 ];
 
-/// A place that an entry is moved or copied to.
 pub(crate) struct Destination {
     pub(crate) path: WorkspacePath,
     pub(crate) target: WritablePath,
     pub(crate) occupant: Occupant,
-    /// Bytes of the file there.
     pub(crate) bytes: u64,
 }
 
 impl Destination {
-    /// The end of the sentence on a destination, where a file is replaced.
     pub(crate) fn replacing(&self) -> &'static str {
         if self.occupant == Occupant::Nothing { "" } else { ", replacing the file there" }
     }
 
-    /// The effect of moving or copying `tree` here from `source`.
     pub(crate) fn fingerprint(&self, source: &WorkspacePath, tree: &Tree) -> Fingerprint {
         Fingerprint {
             path: format!("{source} to {}", self.target.path()),
@@ -45,7 +40,6 @@ impl Destination {
         }
     }
 
-    /// Refuses a directory over a file.
     pub(crate) fn check_replaces(&self, tree: &Tree) -> Result<(), ToolError> {
         if !tree.is_directory() || self.occupant == Occupant::Nothing {
             return Ok(());
@@ -55,7 +49,6 @@ impl Destination {
     }
 }
 
-/// The entry at a destination before the change.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Occupant {
     Nothing,
@@ -64,7 +57,6 @@ pub(crate) enum Occupant {
 }
 
 impl Occupant {
-    /// The state that a commit must find there.
     pub(crate) fn base(self) -> Base {
         match self {
             Self::Nothing | Self::File(None) => Base::Absent,

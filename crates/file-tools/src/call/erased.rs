@@ -21,12 +21,10 @@ use super::{
     tool::{self, Change, Plan, Spec, Tool},
 };
 
-/// Decodes a tool's arguments and plans the call, whatever its types are.
 type Planner = fn(&CallContext, Map<String, Value>, &ErasedTool) -> Result<Plan, ToolError>;
 
 /// A tool without its type: what the registry holds.
 pub struct ErasedTool {
-    /// Name, texts and hints.
     pub spec: &'static Spec,
     /// Arguments of usual calls, as JSON, for the texts that a person gives to a model.
     pub examples: &'static [&'static str],
@@ -34,7 +32,6 @@ pub struct ErasedTool {
     output_schema: fn() -> Map<String, Value>,
     /// Whether a call may be answered [inline](Tool::INLINE).
     pub inline: bool,
-    /// Whether a call may [wait](Tool::WAITS).
     pub waits: bool,
     plan: Planner,
 }
@@ -46,7 +43,6 @@ impl fmt::Debug for ErasedTool {
 }
 
 impl ErasedTool {
-    /// The tool `T`, with the arguments of usual calls as examples.
     pub const fn of<T: Tool>(examples: &'static [&'static str]) -> Self {
         Self {
             spec: &T::SPEC,
@@ -85,7 +81,6 @@ impl ErasedTool {
         (self.output_schema)()
     }
 
-    /// Decodes the arguments and plans the call.
     pub fn plan(&self, cx: &CallContext, mut arguments: Map<String, Value>) -> Result<Plan, ToolError> {
         let checkpoint = if self.spec.read_only { None } else { take_checkpoint(&mut arguments)? };
         let mut plan = (self.plan)(cx, arguments, self)?;
@@ -106,7 +101,6 @@ impl ErasedTool {
     }
 }
 
-/// The schema of a tool's arguments.
 fn input_schema<T: JsonSchema>() -> Map<String, Value> {
     let mut schema = root::<T>(SchemaSettings::draft2020_12());
     // OpenAI's strict mode demands it; Gemini's converters ignore it.
@@ -114,7 +108,6 @@ fn input_schema<T: JsonSchema>() -> Map<String, Value> {
     schema
 }
 
-/// The schema of a tool's structured result.
 fn output_schema<T: JsonSchema>() -> Map<String, Value> {
     root::<T>(SchemaSettings::draft2020_12().for_serialize())
 }
@@ -182,7 +175,6 @@ fn unwrap_nullable(schema: &mut Map<String, Value>) {
     }
 }
 
-/// `oneOf` of constants and enumerations → one enumeration.
 fn fold_constants(schema: &mut Map<String, Value>) {
     let Some(Value::Array(arms)) = schema.get("oneOf") else { return };
     let mut choices = Vec::new();
@@ -233,7 +225,6 @@ pub(super) fn with_checkpoint(plan: Plan, name: CheckpointName) -> Plan {
     }
 }
 
-/// Makes the change, and a checkpoint before it.
 fn commit_with_checkpoint(
     change: Box<dyn Change>,
     name: &CheckpointName,
@@ -258,7 +249,6 @@ fn commit_with_checkpoint(
     Ok(answer)
 }
 
-/// Adds a line to the text of an answer.
 fn add_note(answer: &mut Answer, note: &str) {
     let text = answer.content.iter_mut().find_map(|content| match content {
         Content::Text(text) => Some(text),

@@ -19,40 +19,26 @@ use super::{
 /// The closed set of error kinds, as they are named in `_meta` under `rootbound/error`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// An argument is missing, unknown or unusable.
     InvalidInput,
-    /// No entry has that path.
     NotFound,
     /// Policy, or the boundary of the roots.
     Denied,
-    /// The root is read-only.
     ReadOnly,
-    /// The file must be read before it is changed.
     NotRead,
-    /// The file is not what was read.
     Stale,
-    /// The text to be replaced is not there.
     NoMatch,
-    /// The text to be replaced is there more than once.
     Ambiguous,
-    /// Over a size limit.
     TooLarge,
-    /// The content is not text.
     Binary,
-    /// A person, or the policy, refused.
     Declined,
-    /// The call's time limit was reached.
     TimedOut,
-    /// The client cancelled the call.
     Cancelled,
     /// A limit of the session is used up.
     Quota,
-    /// A fault of this program or of the operating system.
     Internal,
 }
 
 impl Kind {
-    /// The name on the wire.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::InvalidInput => "invalid_input",
@@ -83,7 +69,6 @@ const MAX_NEAR: usize = 3;
 pub struct ToolError {
     kind: Kind,
     message: String,
-    /// Lines of the server's own below the sentence.
     below: Box<str>,
     details: String,
     hints: Vec<String>,
@@ -103,7 +88,6 @@ impl ToolError {
         }
     }
 
-    /// An argument that cannot be used.
     pub fn invalid(message: impl Into<String>) -> Self {
         Self::new(Kind::InvalidInput, message)
     }
@@ -122,7 +106,6 @@ impl ToolError {
         .hint("replace the whole file with write")
     }
 
-    /// The time was up before anything was searched.
     pub fn compiled_too_long(limit: Duration) -> Self {
         let sentence =
             format!("the time limit of {limit:.0?} was reached while the pattern was compiled; nothing was searched");
@@ -162,7 +145,6 @@ impl ToolError {
             .details(texts.join("\n\n"))
     }
 
-    /// Adds the next call to make.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hints.push(hint.into());
@@ -190,7 +172,6 @@ impl ToolError {
         self
     }
 
-    /// Adds the end of the sentence.
     #[must_use]
     pub fn followed_by(mut self, end: &str) -> Self {
         self.message.push_str(end);
@@ -204,12 +185,10 @@ impl ToolError {
         self
     }
 
-    /// The kind, as it is named in `_meta`.
     pub fn kind(&self) -> Kind {
         self.kind
     }
 
-    /// The sentence without the hints.
     pub(crate) fn message(&self) -> &str {
         &self.message
     }
@@ -225,7 +204,6 @@ impl ToolError {
         text
     }
 
-    /// As [`Self::text`], with as many lines of the details as are within `budget`.
     pub fn text_within(&self, budget: &AnswerBudget) -> String {
         let whole = self.text();
         if self.details.is_empty() || budget.fits(&whole) {
@@ -251,7 +229,6 @@ impl ToolError {
         text
     }
 
-    /// The sentence and the hints.
     fn sentences(&self) -> String {
         let hint = self.hints.first().map_or(0, |hint| hint.chars().count());
         let mut text = elided(&sentence(&self.message), hint) + &escape_controls(&self.below);
@@ -270,7 +247,6 @@ impl ToolError {
         Self::not_found_near(workspace, path, Vec::new())
     }
 
-    /// As [`Self::not_found`], with other near names.
     pub(crate) fn not_found_near(workspace: &Workspace, path: &WorkspacePath, others: Vec<WorkspacePath>) -> Self {
         let error = Self::new(Kind::NotFound, format!("no such file or directory: {path:#}"));
         let mut near = workspace.suggest(path);
@@ -363,7 +339,6 @@ fn kind_of(kind: &AccessErrorKind) -> Kind {
     }
 }
 
-/// What can be done about it.
 fn hint_on(kind: &AccessErrorKind) -> &'static str {
     use AccessErrorKind as A;
     match kind {

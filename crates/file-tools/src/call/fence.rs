@@ -21,10 +21,8 @@ pub(crate) fn fenced<'p>(
     if text.is_empty() || !paths.into_iter().any(|path| workspace.is_untrusted(path)) { text } else { fence(&text) }
 }
 
-/// Bytes that a fence adds to a text.
 pub(crate) const FENCE_BYTES: usize = 100;
 
-/// `text` between its two lines.
 pub(crate) fn fence(text: &str) -> String {
     let mark = mark(text);
     let text = text.strip_prefix('\n').unwrap_or(text);

@@ -33,7 +33,6 @@ impl HiddenNote {
         }
     }
 
-    /// Whether nothing was found.
     pub(crate) fn is_empty(&self) -> bool {
         self.found == 0
     }

@@ -16,15 +16,12 @@ use source_outline::{
 
 use super::{context::CallContext, fence::fenced};
 
-/// The text of a file that a call has changed.
 #[derive(Clone, Copy)]
 pub(crate) struct ChangedText<'c> {
-    /// As the answer names it.
     pub(crate) path: &'c WorkspacePath,
     pub(crate) real: &'c WorkspacePath,
     /// The text before; `None` if there was no file, or no text in it.
     pub(crate) old: Option<&'c str>,
-    /// The text after the change.
     pub(crate) new: &'c str,
 }
 
@@ -66,7 +63,6 @@ impl From<problems::Problem> for Problem {
     }
 }
 
-/// Problems that a change has introduced.
 #[derive(Debug, Default)]
 pub(crate) struct IntroducedProblems {
     /// Those that the answer shows, the worst first; for its data.

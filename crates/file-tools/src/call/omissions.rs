@@ -56,7 +56,6 @@ pub(crate) struct SkippedPath {
     reason: &'static str,
 }
 
-/// Bytes of the paths that a note names together.
 const NAMED_BYTES: usize = 300;
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
@@ -76,7 +75,6 @@ impl SkippedFiles {
         }
     }
 
-    /// These without those that are no text.
     pub(crate) fn without_binary(self) -> Self {
         Self { binary: 0, ..self }
     }
@@ -228,7 +226,6 @@ pub(crate) fn walked_because(cx: &CallContext, scope: &Scope) -> Option<String> 
     scope.starts().iter().find_map(|start| cx.path_index.unwatchable(start)).map(|why| why.to_string())
 }
 
-/// The note on roots that a search of everything leaves out.
 pub(crate) fn absent_note(scope: &Scope) -> Option<String> {
     let is_late = |root: &&WorkspacePath| root.root().is_absent() && !root.root().is_unusable();
     let (late, unusable): (Vec<_>, Vec<_>) = scope.absent().iter().partition(is_late);
@@ -258,12 +255,10 @@ pub(crate) fn look_alike_line<'p>(
     }
 }
 
-/// A header, and below it what was not done as asked.
 pub(crate) fn headed(header: String, notes: &[String]) -> String {
     notes.iter().fold(header, |header, note| header + "\n" + note)
 }
 
-/// Joins an answer's lines and the notes below them.
 pub(crate) fn with_notes(mut text: String, notes: &[String]) -> String {
     if !notes.is_empty() {
         // Notes follow "nothing found" directly, and a list after an empty line.

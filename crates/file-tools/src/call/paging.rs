@@ -9,9 +9,7 @@ const MAX_OFFSET: usize = 100_000;
 /// A number from the arguments, at most its maximum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Bounded {
-    /// The number to use.
     pub(crate) value: usize,
-    /// The number given, where it is over the maximum.
     over: Option<usize>,
 }
 
@@ -42,7 +40,6 @@ pub(crate) fn bounded(name: &str, given: Option<i64>, most: usize) -> Result<Opt
     given.map(read).transpose()
 }
 
-/// How many results to pass over.
 pub(crate) fn offset(given: Option<i64>) -> Result<usize, ToolError> {
     let offset = bounded("offset", given, usize::MAX)?.map_or(0, |offset| offset.value);
     if offset > MAX_OFFSET {

@@ -26,11 +26,8 @@ const MAX_NAMES: usize = 2000;
 /// The kinds of entries that a path may name where it is given by its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExistingKind {
-    /// A file, never a directory.
     File,
-    /// A file, or a directory where no file fits.
     FileOrDirectory,
-    /// A directory, or a file where no directory fits.
     DirectoryOrFile,
 }
 
@@ -74,7 +71,6 @@ impl CallContext {
         Err(if hits.complete { error } else { error.hint(UNFINISHED_SEARCH_HINT) })
     }
 
-    /// The file that is there before a selection of lines.
     fn before_selection(&self, text: &str) -> Option<WorkspacePath> {
         let file = path_before_selection(text)?;
         self.workspace.resolve(file).ok().filter(|file| !self.workspace.is_missing(file))
@@ -275,5 +271,4 @@ impl CallContext {
 const UNFINISHED_SEARCH_HINT: &str =
     "the time was too short to look at all names, so there may be others; glob finds names below a path";
 
-/// The result of a search for the end of a path.
 type SuffixHit = Result<WorkspacePath, SuffixHits>;

@@ -20,7 +20,6 @@ use super::{
 /// Files up to which what was seen of them counts at their new paths, too.
 const MAX_CARRIED: usize = 100;
 
-/// Parses the argument `name`, which is a rev.
 pub(crate) fn parse_rev(name: &str, text: Option<&str>) -> Result<Option<RevisionPrefix>, ToolError> {
     let Some(text) = text else { return Ok(None) };
     text.parse().map(Some).map_err(|_| {
@@ -35,7 +34,6 @@ pub(crate) fn absent(path: &WorkspacePath, expected: RevisionPrefix) -> ToolErro
         .hint("leave expected_revision out to create it")
 }
 
-/// Which contents of a file that was seen a change may start from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StartFrom {
     /// The content that was last seen, as whatever else is there would be lost: for a replacement.
@@ -62,7 +60,6 @@ pub(crate) fn check_again(
     check_now(cx, asked, now, expected, StartFrom::LastSeen).map_err(|outdated| outdated.answered(cx, now))
 }
 
-/// Why a file is not what the model believes it is.
 struct Outdated {
     error: ToolError,
     /// Whether the error shows all that changed since the model saw it.
@@ -162,7 +159,6 @@ fn changed(cx: &CallContext, asked: &WorkspacePath, now: &Snapshot, seen: &Seen)
     stale(cx, asked, message, "repeat the call with ", now, was.as_deref())
 }
 
-/// Makers that an answer names.
 const MAX_MAKERS: usize = 3;
 /// A caller of this session who has no name.
 pub(crate) const UNNAMED_CALLER: &str = "another caller";
@@ -216,7 +212,6 @@ pub(crate) fn not_text(path: &WorkspacePath, size: u64, now: Revision, error: &D
         .hint(way_out(path, now))
 }
 
-/// The way out for a file that is not text.
 fn way_out(path: &WorkspacePath, now: Revision) -> String {
     if is_document_name(path.relative()) {
         return "a document can be read and not edited: write the text to a new file, or ask the user to change it in \
@@ -376,13 +371,11 @@ pub(crate) fn check_lines(
     Err(unseen.refused(cx, file, (old, revision)))
 }
 
-/// A change of others that the caller was not shown.
 struct UnseenChange {
     /// What it was last shown; `None` where that is not kept.
     was: Option<String>,
     /// The lines of the change that matter, as they were and as they are.
     lines: Vec<[Range<usize>; 2]>,
-    /// Whether lines were added at the end, and no more.
     is_growth: bool,
     /// Where the change may be elsewhere: what it is remembered by that it was refused.
     refused_at: Option<Revision>,
@@ -466,7 +459,6 @@ impl UnseenChange {
         if self.is_growth { outdated.error.hint(APPEND_HINT) } else { outdated.error }
     }
 
-    /// The text `now` without the lines of the change.
     fn without(&self, now: &str) -> String {
         let was: Vec<&str> = self.was.iter().flat_map(|was| was.split_inclusive('\n')).collect();
         let now: Vec<&str> = now.split_inclusive('\n').collect();
@@ -590,7 +582,6 @@ pub(crate) fn carry_seen(cx: &CallContext, tree: &Tree, to: &WorkspacePath) {
     }
 }
 
-/// Ranges of lines that the note has.
 const MAX_RANGES: usize = 5;
 
 /// Adds the note on the file that is truly at `real`, which this call has just changed, as a line to `text` and to the

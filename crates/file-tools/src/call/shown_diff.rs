@@ -9,7 +9,6 @@ use confined_fs::WorkspacePath;
 
 use super::{context::CallContext, fence::fenced, hidden_note::HiddenNote};
 
-/// Lines of a diff that are shown.
 pub(crate) const DIFF_LINES: usize = 60;
 /// The extent of the diff of a change that the model itself made.
 pub(crate) const BRIEF_EXTENT: DiffExtent = DiffExtent::Brief(DIFF_LINES);
@@ -26,13 +25,9 @@ pub(crate) fn diff(path: &WorkspacePath, old: Option<Vec<u8>>, new: Option<Vec<u
     text_edit::unified_diff(&diff_name(path), &old, &new, DiffExtent::Full).text
 }
 
-/// A diff as an answer shows it.
 pub(crate) struct ShownDiff {
-    /// Headers and hunks, as far as they are shown.
     pub(crate) text: String,
-    /// Lines that were left out.
     pub(crate) cut_lines: usize,
-    /// Where hidden characters are in it.
     pub(crate) hidden: Option<String>,
     /// The diff with its notes, fenced if it is untrusted; empty without a change.
     pub(crate) block: String,

@@ -19,25 +19,18 @@ use super::{answer::Answer, context::CallContext, error::ToolError};
 /// The fixed facts of a tool: its name, and the texts and hints that clients see.
 #[derive(Debug)]
 pub struct Spec {
-    /// Name on the wire, `[a-z_]+`.
     pub name: &'static str,
-    /// Short human-readable title.
     pub title: &'static str,
     /// The verb phrase after the name in the server's instructions: "glob finds files by name".
     pub purpose: &'static str,
-    /// The text by which a model chooses a tool.
     pub description: &'static str,
     /// Which `--allow` group offers it; the core tools are always offered.
     pub group: Group,
     /// Spellings of arguments that models bring from other tools; kept out of the schema.
     pub aliases: &'static [&'static [Alias]],
-    /// Arguments that take several globs, also as a list.
     pub globs: &'static [&'static str],
-    /// Whether it changes nothing.
     pub read_only: bool,
-    /// Whether it may destroy something that was there.
     pub destructive: bool,
-    /// Whether a second identical call changes nothing more.
     pub idempotent: bool,
     /// Whether it may hold a searcher's share of processor time and so counts against the bound on
     /// concurrent heavy work.
@@ -63,7 +56,6 @@ impl Spec {
     /// As [`Self::READS`], of one that changes what is there.
     pub(crate) const CHANGES: Self = Self { read_only: false, destructive: true, idempotent: false, ..Self::READS };
 
-    /// All spellings of arguments, those shared with other tools included.
     pub fn aliases(&self) -> impl Iterator<Item = &'static Alias> {
         self.aliases.iter().copied().flatten()
     }
@@ -74,14 +66,12 @@ impl Spec {
     }
 }
 
-/// A set of tools that is offered together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Group {
     /// Always offered (subject to `--tools` and `--read-only`).
     Core,
     /// Creating, moving, copying and deleting: offered with `--allow manage`.
     Manage,
-    /// Applying patches: offered with `--allow patch`.
     Patch,
     /// Waiting for a file to change: offered with `--allow watch`.
     Watch,
@@ -100,9 +90,7 @@ pub trait Tool: 'static {
     /// The arguments; doc comments are the schema's descriptions. Derive with
     /// `#[serde(deny_unknown_fields)]`, optional arguments as `Option`.
     type Args: DeserializeOwned + JsonSchema;
-    /// The complete result as data, for clients that asked for structured output.
     type Output: Serialize + JsonSchema;
-    /// Name, texts and hints.
     const SPEC: Spec;
 
     /// Whether [`Self::plan`] may be tried on the thread that reads the client's requests, with
@@ -113,7 +101,6 @@ pub trait Tool: 'static {
     /// Whether [`Self::plan`] may return [`Plan::Wait`]. Such a call has threads and limits apart from those of others.
     const WAITS: bool = false;
 
-    /// Computes the answer, or the change that would be made.
     fn plan(cx: &CallContext, args: Self::Args) -> Result<Plan, ToolError>;
 }
 
@@ -123,7 +110,6 @@ pub trait Tool: 'static {
 /// the lists here are those that several tools share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Alias {
-    /// Names that a model may send.
     pub given: &'static [&'static str],
     /// Name in the schema; `None` for what is accepted and without effect: it asks for what the tool does anyway.
     pub name: Option<&'static str>,
@@ -132,33 +118,26 @@ pub struct Alias {
     pub flag: Option<FlagValue>,
 }
 
-/// The value that a true flag means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlagValue {
-    /// The truth value of a switch.
     Bool(bool),
-    /// A word of an enumeration.
     Text(&'static str),
 }
 
 impl Alias {
-    /// Each of `given` is another name of `name`.
     pub const fn names(name: &'static str, given: &'static [&'static str]) -> Self {
         Self { given, name: Some(name), flag: None }
     }
 
-    /// Each of `given` has no effect.
     pub const fn ignored(given: &'static [&'static str]) -> Self {
         Self { given, name: None, flag: None }
     }
 
-    /// Each of `given` is a flag for a value of `name`.
     pub const fn flags(name: &'static str, value: FlagValue, given: &'static [&'static str]) -> Self {
         Self { given, name: Some(name), flag: Some(value) }
     }
 }
 
-/// Spellings of `path`, for every tool that has one.
 pub(crate) const PATH_ALIASES: &[Alias] =
     &[Alias::names("path", &["file_path", "filePath", "filename", "file", "directory", "dir"])];
 
@@ -166,11 +145,9 @@ pub(crate) const PATH_ALIASES: &[Alias] =
 pub(crate) const LISTING_ALIASES: &[Alias] =
     &[Alias::names("max_results", &["head_limit", "limit", "maxResults"]), Alias::names("no_ignore", &["noIgnore"])];
 
-/// Spellings of a range of lines.
 pub(crate) const LINE_ALIASES: &[Alias] =
     &[Alias::names("start_line", &["startLine"]), Alias::names("end_line", &["endLine"])];
 
-/// The result of planning a call.
 pub enum Plan {
     /// Nothing is to be changed: this is the answer.
     Answer(Answer),
@@ -205,7 +182,6 @@ pub trait Change: Send {
     fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError>;
 }
 
-/// How a change is committed.
 type Commit = Box<dyn FnOnce(Box<dyn Change>, &CallContext, Approval) -> Result<Answer, ToolError> + Send>;
 
 /// `change`, with something done around its commit.
@@ -241,7 +217,6 @@ impl Change for ChangeAround {
 
 /// A call that waits. Between two polls it takes no thread.
 pub trait Wait: Send {
-    /// Names the event in a few words.
     fn subject(&self) -> String;
     /// How long it waits, counted from the start of the call.
     fn limit(&self) -> Duration;
@@ -250,16 +225,12 @@ pub trait Wait: Send {
     /// Watches what it waits for, before a poll: `wake` is called at each change from then on. Whether no change is
     /// missed, so that polls can be rare besides.
     fn watch(&mut self, cx: &CallContext, watcher: &Arc<DiskWatcher>, wake: &OnEvent) -> bool;
-    /// Polls whether it has happened.
     fn poll(&mut self, cx: &CallContext) -> Result<PollResult, ToolError>;
-    /// The answer when it has not happened.
     fn give_up(self: Box<Self>, cx: &CallContext, why: EndReason) -> Result<Answer, ToolError>;
 }
 
-/// The result of a poll.
 #[derive(Debug)]
 pub enum PollResult {
-    /// It has happened, with this answer.
     Happened(Answer),
     /// It has not; another poll is due after this time at the latest, if any.
     NotYet(Option<Duration>),
@@ -268,7 +239,6 @@ pub enum PollResult {
 /// Why a wait ends without what it was for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EndReason {
-    /// Its time is over.
     Time,
     /// The client sends nothing more: the server is about to end.
     InputEnded,
@@ -277,12 +247,10 @@ pub enum EndReason {
 /// A change as text, for the person who is asked.
 #[derive(Clone, Debug)]
 pub struct Preview {
-    /// The change in one sentence.
     pub summary: String,
     /// The whole unified diff, or empty where there is no text to show. Whoever shows it cuts it, and
     /// says so: a person must know what was not shown.
     pub diff: String,
-    /// Whether something that was there would be lost or replaced.
     pub destructive: bool,
 }
 
@@ -292,7 +260,6 @@ pub struct Preview {
 pub struct Fingerprint {
     /// The real path that changes, in its public form; both paths where there are two.
     pub path: String,
-    /// The entry as it is now.
     pub base: Base,
     /// The content afterwards; `None` for nothing.
     pub content: Option<Revision>,

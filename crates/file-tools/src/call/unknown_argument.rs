@@ -154,7 +154,6 @@ fn rows() -> Vec<(Vec<&'static str>, Vec<Meaning>)> {
 
 /// The arguments to use instead of one of another tool.
 struct Meaning {
-    /// Arguments that the tool must have.
     arguments: Vec<&'static str>,
     /// A clause about them; empty for "did you mean".
     words: &'static str,

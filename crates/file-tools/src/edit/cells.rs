@@ -21,7 +21,6 @@ use super::{
 
 /// Cells in which text is looked for that is in none exactly: those that share the most words with it.
 const MAX_LIKELY_CELLS: usize = 32;
-/// Cells that an error names.
 const NAMED_CELLS: usize = 20;
 
 /// Where `one` applies in the cells of `notebook`, whose text is `json`; `None` where it is for that text.
@@ -149,7 +148,6 @@ fn likely(notebook: &Notebook<'_>, old: &str) -> Vec<usize> {
     scores.into_iter().take(MAX_LIKELY_CELLS).map(|(_, index)| index).collect()
 }
 
-/// The notebook that a file is by its name and its content.
 pub(super) fn notebook<'d>(path: &WorkspacePath, document: &'d Document) -> Option<Notebook<'d>> {
     let is_named = path.relative().extension().is_some_and(|name| name.eq_ignore_ascii_case("ipynb"));
     if is_named { Notebook::parse(document.text()) } else { None }

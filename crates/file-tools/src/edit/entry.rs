@@ -24,31 +24,26 @@ pub(super) struct EditEntry {
     pub(super) in_glob: bool,
 }
 
-/// A text or lines to be replaced, and the new text.
 #[derive(Clone, Debug)]
 pub(super) enum EntryChange {
     Text(TextEdit),
     Lines(LinesEdit),
 }
 
-/// The replacement of a text wherever it is.
 #[derive(Clone, Debug)]
 pub(super) struct TextEdit {
     pub(super) old: String,
     pub(super) new: String,
     pub(super) replace_all: bool,
-    /// Whether a place within a longer word does not count.
     pub(super) word: bool,
 }
 
 impl TextEdit {
-    /// The places of `request`, which is for this text.
     pub(super) fn locate(&self, text: &str, request: &Request<'_>) -> Result<Located, EditError> {
         if self.word { text_edit::locate_words(text, request) } else { text_edit::locate(text, request) }
     }
 }
 
-/// The replacement of whole lines, or an insertion between two of them.
 #[derive(Clone, Debug)]
 pub(super) struct LinesEdit {
     pub(super) place: LinePlace,
@@ -59,7 +54,6 @@ pub(super) struct LinesEdit {
 }
 
 impl EntryChange {
-    /// The text that is put in.
     pub(super) fn new_text(&self) -> &str {
         match self {
             Self::Text(text) => &text.new,
@@ -69,27 +63,22 @@ impl EntryChange {
 }
 
 impl EditEntry {
-    /// One that names its file, or is for the only one.
     pub(super) fn new(name: impl Into<String>, change: EntryChange) -> Self {
         Self { name: name.into(), change, copied: None, in_glob: false }
     }
 
-    /// Whether it makes a file.
     pub(super) fn creates(&self) -> bool {
         matches!(&self.change, EntryChange::Text(text) if text.old.is_empty())
     }
 
-    /// Names its file in errors, too.
     pub(super) fn name_file(&mut self, path: &WorkspacePath) {
         self.name = format!("{} ({path})", self.name);
     }
 
-    /// Where it is in the arguments, whatever its file.
     pub(super) fn place(&self) -> &str {
         self.name.split_once(' ').map_or(&self.name, |(place, _)| place)
     }
 
-    /// Whether `other` asks for the same once more, in one place.
     pub(super) fn is_repeated_by(&self, other: &Self) -> bool {
         match (&self.change, &other.change) {
             (EntryChange::Text(one), EntryChange::Text(other)) => {
@@ -139,7 +128,6 @@ impl EditEntry {
         self.encoded(document.splice(spans), path)
     }
 
-    /// The document with the new text in it.
     pub(super) fn encoded(
         &self,
         document: Result<Document, SpliceError>,
@@ -163,7 +151,6 @@ fn copied(edits: &[EditEntry]) -> impl Iterator<Item = &TextSource> {
     edits.iter().filter_map(|one| one.copied.as_ref())
 }
 
-/// The copied texts, and the revision of the file that it is from.
 pub(super) fn copied_notes(edits: &[EditEntry]) -> Vec<String> {
     copied(edits).map(|source| format!("copied {} at rev {}", source.named, source.revision.short())).collect()
 }

@@ -28,7 +28,6 @@ use super::{
     search,
 };
 
-/// The edits that are asked for in one file.
 pub(super) struct FileEdit {
     pub(super) path: WorkspacePath,
     pub(super) target: WritablePath,
@@ -47,23 +46,17 @@ pub(super) struct PlannedEdit {
     pub(super) old: Option<Document>,
     new: Document,
     pub(super) made: MadeEdits,
-    /// The changed cells of a notebook, whose other text is as it was.
     pub(super) cells: Option<ChangedCells>,
 }
 
-/// The edits that were made in a document, by entry.
 #[derive(Default)]
 pub(super) struct MadeEdits {
     /// None if nothing is replaced.
     document: Option<Document>,
     pub(super) strategies: Vec<Strategies>,
-    /// Replacements of each entry.
     pub(super) counts: Vec<usize>,
-    /// The cells of a notebook of each entry that replaced something.
     cells: Vec<Vec<usize>>,
-    /// The places of the edits that were for all of them.
     pub(super) within: WithinWords,
-    /// Notes on the edits for the answer.
     pub(super) notes: Vec<String>,
 }
 
@@ -100,7 +93,6 @@ impl FileEdit {
         read_before_write::not_as_shown(cx, path, &self.target, was_there).map_or(error, |changed| self.label(changed))
     }
 
-    /// The plan, if nobody has changed unseen what it changes.
     fn check_lines(&self, cx: &CallContext, planned: PlannedEdit, is_locked: bool) -> Result<PlannedEdit, ToolError> {
         if let (Base::Revision(revision), Some(old), None) = (planned.base, &planned.old, self.expected_revision)
             && !self.names_rev(revision)
@@ -117,7 +109,6 @@ impl FileEdit {
         self.worked_out(cx, Ok)
     }
 
-    /// As [`Self::work_out`], once more, where another change came between that and the commit.
     pub(super) fn work_out_again(self: &Arc<Self>, cx: &CallContext) -> Result<PlannedEdit, ToolError> {
         let planned = self.worked_out(cx, |now| {
             read_before_write::check_again(cx, &self.path, &now, self.expected_revision)?;
@@ -135,7 +126,6 @@ impl FileEdit {
         read_before_write::check(cx, &self.path, &self.target, now, self.expected_revision, StartFrom::AnySeen)
     }
 
-    /// Whether all of it are lines at a rev.
     fn is_anchored(&self) -> bool {
         let has_rev = |one: &EditEntry| matches!(&one.change, EntryChange::Lines(LinesEdit { rev: Some(_), .. }));
         self.edits.iter().all(has_rev)
@@ -150,7 +140,6 @@ impl FileEdit {
         self.expected_revision.is_none() && self.edits.iter().any(is_now)
     }
 
-    /// Whether globs alone name the file.
     pub(super) fn is_of_globs(&self) -> bool {
         self.edits.iter().all(|one| one.in_glob)
     }
@@ -183,7 +172,6 @@ impl FileEdit {
         Ok(planned)
     }
 
-    /// `old_string` = "" creates a missing file, which edits after it may change.
     fn create(self: &Arc<Self>, cx: &CallContext) -> Result<PlannedEdit, ToolError> {
         let (new, rest) = match self.edits.as_slice() {
             [first @ EditEntry { change: EntryChange::Text(text), .. }, rest @ ..]
@@ -231,7 +219,6 @@ impl FileEdit {
         self.planned(cx, Base::Revision(revision), Some(old), new, made)
     }
 
-    /// `new` in the place of `old`.
     fn planned(
         self: &Arc<Self>,
         cx: &CallContext,
@@ -343,7 +330,6 @@ impl FileEdit {
         }
     }
 
-    /// Where the text of an entry is.
     fn searched_places(&self, cx: &CallContext, one: &EditEntry, document: &Document) -> Result<Places, ToolError> {
         let EntryChange::Text(text) = &one.change else { return Ok(Places::default()) };
         if !text.old.is_empty() {
@@ -395,7 +381,6 @@ impl PlannedEdit {
         self.made.counts.iter().sum()
     }
 
-    /// Whether the file does not exist yet.
     pub(super) fn is_new(&self) -> bool {
         self.base == Base::Absent
     }
@@ -405,12 +390,10 @@ impl PlannedEdit {
         self.cells.as_ref().map_or_else(|| self.file_text(), |cells| &cells.new)
     }
 
-    /// The text of the whole file as it will be.
     pub(super) fn file_text(&self) -> &str {
         self.new.text()
     }
 
-    /// Whether its line endings are mixed, and were not before.
     pub(super) fn mixes_endings(&self) -> bool {
         let was = self.old.as_ref().map_or(LineEnding::None, Document::line_ending);
         ![LineEnding::Mixed, LineEnding::None].contains(&was) && self.new.line_ending() == LineEnding::Mixed
@@ -422,12 +405,10 @@ impl PlannedEdit {
         sources.find(|source| cx.workspace.is_untrusted(source)).unwrap_or_else(|| self.real())
     }
 
-    /// Where the file truly is.
     pub(super) fn real(&self) -> &WorkspacePath {
         self.edit.target.path()
     }
 
-    /// Whether the file was a notebook and is not one afterwards.
     pub(super) fn breaks_notebook(&self) -> bool {
         let was = self.old.as_ref().is_some_and(|old| cells::notebook(self.real(), old).is_some());
         was && cells::notebook(self.real(), &self.new).is_none()
@@ -447,7 +428,6 @@ impl PlannedEdit {
         text_edit::unified_diff(&name, self.old_text(), self.new_text(), DiffExtent::Full).text
     }
 
-    /// Its change on the disk.
     pub(super) fn change(&self) -> ChangeStep {
         let bytes = self.bytes().to_vec();
         let change = NewState::Content { base: self.base, content: StepContent::Bytes(bytes), mode: 0, like: None };

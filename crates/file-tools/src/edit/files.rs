@@ -28,12 +28,9 @@ use super::{
 /// Files in one call: as many as a line of the audit lists.
 const MAX_FILES: usize = 100;
 
-/// Which files an entry of `edits` is for.
 #[derive(Clone, Debug)]
 pub(super) enum EntryTarget {
-    /// The file of this path.
     Path(String),
-    /// Every file of a glob that holds the text, below this directory.
     Glob { glob: String, under: Option<String> },
 }
 
@@ -41,7 +38,6 @@ pub(super) enum EntryTarget {
 #[derive(Default)]
 pub(super) struct FilesEdit {
     jobs: Vec<FileEdit>,
-    /// Notes on the searches for files.
     notes: Vec<String>,
     globs: Vec<UsedGlob>,
 }
@@ -68,7 +64,6 @@ impl FilesEdit {
         Ok(this)
     }
 
-    /// The only file, if the call names no other and has no glob.
     pub(super) fn only(self) -> Result<FileEdit, Self> {
         match <[FileEdit; 1]>::try_from(self.jobs) {
             Ok([job]) if self.globs.is_empty() => Ok(job),
@@ -220,9 +215,7 @@ fn work_out(cx: &CallContext, job: &Arc<FileEdit>, dry_run: bool) -> Result<Opti
 struct UsedGlob {
     name: String,
     searched: usize,
-    /// Files that hold the text before the call.
     holding: usize,
-    /// An entry before it that names one of them.
     met: Option<String>,
 }
 
@@ -247,14 +240,11 @@ const MAX_ATTEMPTS: usize = 8;
 
 pub(super) struct PlannedFiles {
     files: Vec<PlannedEdit>,
-    /// Notes on the searches for files.
     notes: Vec<String>,
-    /// How many replacements there must be.
     expected: Option<usize>,
 }
 
 impl PlannedFiles {
-    /// As planned before, on the files as they are now.
     fn work_out_again(self, cx: &CallContext) -> Result<Self, ToolError> {
         let mut size = (0, 0);
         let mut files = Vec::with_capacity(self.files.len());
@@ -282,7 +272,6 @@ impl PlannedFiles {
         .hint("nothing was changed; correct expected_replacements or the edits"))
     }
 
-    /// The answer of a call that changes nothing.
     pub(super) fn dry_run(&self, cx: &CallContext) -> Answer {
         FilesReport { files: &self.files, notes: self.notes.clone(), written: None }.answer(cx)
     }
@@ -365,7 +354,6 @@ fn too_large(cx: &CallContext) -> ToolError {
 const MAX_FAILURES: usize = 8;
 /// Characters of a failure that is not the first.
 const MAX_FAILURE_CHARS: usize = 160;
-/// Files that a sentence names.
 const MAX_NAMED_FILES: usize = 5;
 
 /// All that is wrong with the edits of several files, as one error: the first failure whole, the others in a line.
@@ -374,7 +362,6 @@ const MAX_NAMED_FILES: usize = 5;
 #[derive(Default)]
 struct Failures {
     first: Option<ToolError>,
-    /// Of those after the first, in a few words.
     others: Vec<String>,
     /// Files that have not been seen, with the error of the first, and whether a glob has found one of them.
     not_read: Vec<(WorkspacePath, WorkspacePath)>,
@@ -422,7 +409,6 @@ impl Failures {
         self.error(cx).map_or(Ok(()), Err)
     }
 
-    /// Whether there are none.
     fn is_empty(&self) -> bool {
         self.first.is_none() && self.not_read.is_empty()
     }

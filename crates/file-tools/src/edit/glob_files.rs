@@ -29,18 +29,14 @@ const NEEDLE_CHARS: usize = 200;
 /// Bytes of the paths of candidates that are kept.
 const MAX_PATH_BYTES: usize = 8 << 20;
 
-/// Which files a glob means.
 pub(super) struct GlobFiles {
     scope: Scope,
     filter: FileFilter,
 }
 
-/// The files of a glob that hold a text.
 pub(super) struct FilesWithText {
     pub(super) paths: Vec<WorkspacePath>,
-    /// Files that were searched.
     pub(super) searched: usize,
-    /// Names the files that were left out.
     pub(super) notes: Vec<String>,
 }
 
@@ -130,7 +126,6 @@ impl GlobFiles {
         Ok(FilesWithText { paths, searched: found.tally.searched, notes })
     }
 
-    /// Those of `files` that the glob means, whatever is in them.
     pub(super) fn among(
         &self,
         cx: &CallContext,

@@ -12,7 +12,6 @@ use regex::Regex;
 
 use super::entry::TextEdit;
 
-/// Endings of files that are JSON.
 const JSON_ENDINGS: &str =
     "json jsonc json5 jsonl ndjson geojson webmanifest ipynb arb har topojson map code-workspace";
 

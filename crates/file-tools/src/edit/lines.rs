@@ -72,21 +72,17 @@ fn named_lines(place: &LinePlace) -> Range<usize> {
     }
 }
 
-/// A file as it is now.
 #[derive(Clone, Copy)]
 pub(super) struct FileNow<'f> {
-    /// As the call spells it.
     pub(super) path: &'f WorkspacePath,
     pub(super) real: &'f WorkspacePath,
     pub(super) document: &'f Document,
     pub(super) revision: Revision,
 }
 
-/// The lines of one entry as they are now.
 #[derive(Clone, Debug)]
 pub(super) struct NowLines {
     pub(super) place: LinePlace,
-    /// That they moved, for the answer.
     pub(super) moved: Option<String>,
 }
 

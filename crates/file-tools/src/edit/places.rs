@@ -8,20 +8,16 @@ use text_file::{hidden::printable, shorten};
 
 use super::super::answer::count;
 
-/// The places of one edit and what takes them.
 #[derive(Default)]
 pub(super) struct Places {
     /// In the text of the file; ascending and disjoint.
     pub(super) spans: Vec<(Range<usize>, String)>,
-    /// How they were found.
     pub(super) strategy: Strategies,
     /// How often the old text is replaced, which may be several times in one span.
     pub(super) replacements: usize,
     /// The cells of a notebook that they are in, counted from 1; empty if the text of the file itself was searched.
     pub(super) cells: Vec<usize>,
-    /// A note on them for the answer.
     pub(super) note: Option<String>,
-    /// Of all places, where all were asked for.
     pub(super) within: WithinWords,
 }
 
@@ -31,17 +27,13 @@ impl Places {
     }
 }
 
-/// Words that are named.
 const MAX_NAMED_WORDS: usize = 2;
-/// Characters of such a word.
 const MAX_WORD_CHARS: usize = 60;
 
-/// The places of one call, or of one file of it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct WithinWords {
     places: usize,
     within: usize,
-    /// The first words, each with the place of it.
     named: Vec<(String, String)>,
 }
 
@@ -67,7 +59,6 @@ impl WithinWords {
         }
     }
 
-    /// Adds those of another edit, or of the file `path`.
     pub(super) fn add(&mut self, other: &Self, path: Option<&str>) {
         self.places += other.places;
         self.within += other.within;

@@ -87,7 +87,6 @@ pub(super) struct Totals {
 const MAX_FILES_WITH_LINES: usize = 10;
 /// How long language servers may check all files together. What they have not reported by then is left out.
 const DIAGNOSTICS_TIME: Duration = Duration::from_secs(10);
-/// Files that the note on cut diffs names.
 const NAMED_FILES: usize = 5;
 
 impl PlannedEdit {
@@ -122,7 +121,6 @@ impl PlannedEdit {
         if self.is_new() { count(self.bytes().len(), "byte") } else { count(self.replacements(), "replacement") }
     }
 
-    /// The notes on the change, with the entries called by `name`.
     fn notes(&self, name: impl Fn(usize) -> String) -> Vec<String> {
         let found = self.made.strategies.iter().enumerate();
         let assumed = found.filter_map(|(index, strategies)| {
@@ -157,16 +155,13 @@ impl PlannedEdit {
     }
 }
 
-/// The report on several files.
 pub(super) struct FilesReport<'p> {
     pub(super) files: &'p [PlannedEdit],
-    /// Notes on the searches for files, and on the history.
     pub(super) notes: Vec<String>,
     /// The revision of each file once it is written; none for a dry run.
     pub(super) written: Option<Vec<Option<Revision>>>,
 }
 
-/// The report on one file, alone or one of several.
 struct FileReport<'p> {
     file: &'p PlannedEdit,
     notes: Vec<String>,
@@ -210,7 +205,6 @@ impl<'p> FilesReport<'p> {
         answer
     }
 
-    /// The answer within `room`, and the files whose diffs are shown whole.
     fn render(&self, cx: &CallContext, reports: &[FileReport<'_>], room: AnswerBudget) -> (Answer, Vec<usize>) {
         let lines = |one: &FileReport<'_>| noted(one.line(), &one.notes).len() + one.introduced.text.len() + 2;
         let around: usize = reports.iter().map(lines).sum();
@@ -258,7 +252,6 @@ impl<'p> FilesReport<'p> {
         }
     }
 
-    /// How many places of all files were within longer words.
     fn within_words(&self, cx: &CallContext) -> Option<String> {
         let mut within = WithinWords::default();
         for file in self.files {
@@ -292,7 +285,6 @@ impl<'p> FilesReport<'p> {
     }
 }
 
-/// Replacements in files that were there.
 pub(super) fn replacements(files: &[PlannedEdit]) -> usize {
     files.iter().filter(|file| !file.is_new()).map(PlannedEdit::replacements).sum()
 }
@@ -319,13 +311,11 @@ impl<'p> FileReport<'p> {
         if self.is_dry_run { String::new() } else { format!(", rev {}", self.revision.short()) }
     }
 
-    /// The line of the file in a report on several, without its notes.
     fn line(&self) -> String {
         let created = if self.file.is_new() { "created, " } else { "" };
         format!("{}: {created}{}{}", self.file.edit.path, self.file.amount(), self.rev())
     }
 
-    /// The change as data, with the `diff` of which `cut_lines` are not shown.
     fn output(&self, diff: String, cut_lines: usize, notes: Vec<String>) -> FileOutput {
         let planned = self.file;
         FileOutput {

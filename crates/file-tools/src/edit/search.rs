@@ -97,7 +97,6 @@ fn without_root_names(
     lines.peek().is_some().then(|| Err(unclear(path, root, lines)))
 }
 
-/// Lines that an error names.
 const NAMED_LINES: usize = 5;
 
 fn unclear(path: &str, root: &str, lines: impl Iterator<Item = usize>) -> ToolError {

@@ -15,29 +15,22 @@ use crate::{
     glob::request::{GlobHits, GlobRequest, MAX_SEEN_NAMES, SeenNames},
 };
 
-/// Most names that are offered.
 const MAX_OFFERED: usize = 3;
 /// Bytes of the longest path that is offered.
 const MAX_PATH_BYTES: usize = 300;
-/// How long names are looked at.
 const MAX_TIME: Duration = Duration::from_millis(300);
 /// Names between two looks at the clock.
 const CHECK_EVERY: usize = 64;
-/// The weight of an extension alone.
 const BY_EXTENSION: f64 = 0.5;
 /// Most readings of one name with braces.
 const MAX_ALTERNATIVES: usize = 8;
 
-/// The names in a pattern that may be misspelled.
 struct PatternNames {
-    /// The pattern, with letters of either case.
     any_case: Option<NameGlob>,
-    /// The whole names of the files.
     names: Vec<GivenName>,
     /// The longest literal part of each name that has wildcards.
     parts: Vec<GivenName>,
     extensions: Vec<GivenName>,
-    /// The directories by name.
     directories: Vec<(String, GivenName)>,
 }
 
@@ -68,7 +61,6 @@ impl PatternNames {
         Self { any_case: NameGlob::compile(pattern, false).ok(), names, parts, extensions, directories }
     }
 
-    /// Whether the pattern has no literal part.
     fn is_nothing(&self) -> bool {
         self.names.is_empty() && self.parts.is_empty() && self.extensions.is_empty() && self.directories.is_empty()
     }
@@ -187,7 +179,6 @@ impl GlobRequest {
     }
 }
 
-/// The nearest paths up to now.
 struct Found {
     files: Vec<NearPath>,
     /// For each directory in the pattern; `None` where it is there.

@@ -30,14 +30,12 @@ const MAX_RESULTS: usize = 1000;
 pub(super) struct GlobRequest {
     pub(super) args: Args,
     pub(super) glob: NameGlob,
-    /// The text of `glob`.
     pub(super) pattern: String,
     /// Whether only what is directly in `scope` is meant, as by `/mnt/ws/src/*.rs`.
     is_direct: bool,
     pub(super) scope: Scope,
     pub(super) skip: usize,
     pub(super) take: usize,
-    /// The note on a `max_results` over its maximum.
     pub(super) results_note: Option<String>,
 }
 
@@ -84,7 +82,6 @@ impl GlobRequest {
         })
     }
 
-    /// Which files a walk looks at.
     pub(super) fn ignored(&self) -> Ignored {
         if self.args.no_ignore == Some(true) { Ignored::Include } else { Ignored::Skip }
     }
@@ -214,16 +211,12 @@ const CHECK_EVERY: usize = 64;
 /// Names between two progress reports.
 const REPORT_EVERY: usize = 10_000;
 
-/// The result of a walk of `glob`.
 #[derive(Debug, Default)]
 pub(super) struct GlobHits {
     /// The first `skip + take` paths in order; whether each is a directory.
     pub(super) paths: Vec<(WorkspacePath, bool)>,
-    /// Paths found in all, or up to where the walk ended.
     pub(super) total: usize,
-    /// Matching directories that were not asked for.
     pub(super) directories: usize,
-    /// Files and directories looked at.
     pub(super) visited: usize,
     /// The walk ended because the page was complete.
     pub(super) capped: bool,
@@ -235,21 +228,17 @@ pub(super) struct GlobHits {
     pub(super) not_followed: LinksNotFollowed,
     /// The names that were met on the disk, as long as none matched.
     pub(super) seen: SeenNames,
-    /// Matches in ignored folders, which are not shown.
     pub(super) hidden: Option<InIgnored>,
     /// The paths that are most likely meant where nothing matches; whether each is a directory.
     pub(super) nearest: Vec<(WorkspacePath, bool)>,
 }
 
-/// One pass over the names below the starts.
 struct GlobWalk<'w> {
     request: &'w GlobRequest,
     cx: &'w CallContext,
     stop: &'w StopSignal,
     options: WalkOptions,
-    /// The start, and its number.
     start: (usize, &'w WorkspacePath),
-    /// Nothing but the number of matches is wanted.
     is_counting: bool,
     looks_again: bool,
     newest: NewestNames,
@@ -299,7 +288,6 @@ impl Visit for GlobWalk<'_> {
 }
 
 impl GlobWalk<'_> {
-    /// Takes in a name that matches.
     fn take(&mut self, entry: SearchEntry<'_>, is_directory: bool) -> ControlFlow<()> {
         let (request, found) = (self.request, &mut self.found);
         // Names near the pattern are offered only where nothing matches it.
@@ -393,7 +381,6 @@ impl GlobRequest {
         Ok(found)
     }
 
-    /// The links that were met and lead to what was not searched.
     pub(super) fn links(&self, cx: &CallContext, found: &GlobHits) -> LinksNotFollowed {
         if self.is_direct || found.capped || found.stopped.is_some() {
             return LinksNotFollowed::default();
@@ -427,24 +414,18 @@ impl GlobRequest {
 /// Names that are kept: more are not looked at again.
 pub(super) const MAX_SEEN_NAMES: usize = 100_000;
 
-/// Names in the order of a walk, as text.
 #[derive(Debug, Default)]
 pub(super) struct SeenNames {
-    /// The paths below their starts, one after the other.
     text: String,
     names: Vec<SeenName>,
-    /// Names that were met, with those that are not to be looked at.
     met: usize,
-    /// Whether a name is missing here.
     lacks_some: bool,
 }
 
 #[derive(Debug)]
 struct SeenName {
-    /// The number of the start.
     start: usize,
     kind: FileKind,
-    /// Where the path ends in the text.
     end: usize,
 }
 
@@ -463,7 +444,6 @@ impl SeenNames {
         }
     }
 
-    /// Leaves them all out.
     pub(super) fn forget(&mut self) {
         *self = Self { lacks_some: true, ..Self::default() };
     }

@@ -27,26 +27,20 @@ use crate::{
     paging::with_page,
 };
 
-/// All that an answer is made of.
 #[derive(Debug)]
 pub(super) struct GrepReport<'a> {
     pub(super) request: &'a GrepRequest,
     pub(super) scope: &'a Scope,
     pub(super) found: &'a ContentHits,
-    /// How many of the matches are prototypes.
     pub(super) prototypes: usize,
-    /// Files whose definitions could not be looked up.
     pub(super) unscoped: usize,
     pub(super) hidden: Option<InIgnored>,
     pub(super) not_followed: LinksNotFollowed,
-    /// What the pattern may be meant as.
     pub(super) pattern_notes: Vec<String>,
-    /// Of the only file.
     pub(super) rev: Option<Revision>,
 }
 
 impl GrepReport<'_> {
-    /// Renders as many results as fit into `budget`.
     pub(super) fn render(&self, budget: AnswerBudget) -> Page {
         match self.request.mode {
             OutputMode::Content | OutputMode::Definitions => self.render_lines(budget),
@@ -75,7 +69,6 @@ impl GrepReport<'_> {
         page
     }
 
-    /// Whether the path is a heading above its lines.
     fn is_headed(&self) -> bool {
         self.scope.file().is_some()
             || self.request.args.scope == Some(true)
@@ -150,7 +143,6 @@ impl GrepReport<'_> {
         Answer::text(text, &facts).data_of(cx, || Output { mode, facts, results: results(), notes })
     }
 
-    /// The note on numbers over their maximum, if they make a difference.
     fn limit_notes(&self, page: &Page, truncated: bool) -> Vec<String> {
         let request = self.request;
         let results = request.results_note.iter().filter(|_| truncated && page.shown == request.take);
@@ -173,7 +165,6 @@ impl GrepReport<'_> {
         }
     }
 
-    /// Which argument left no file to search.
     fn no_file_note(&self) -> Option<String> {
         let args = &self.request.args;
         match (&args.glob, &args.kind) {
@@ -268,7 +259,6 @@ impl GrepReport<'_> {
     }
 }
 
-/// Adjacent lines of a file, each with its match where that is shown.
 type Group<'h> = Vec<(&'h HitLine, Option<usize>)>;
 
 impl GrepReport<'_> {
@@ -384,10 +374,8 @@ fn near(numbers: &[u64], number: u64, before: u64, after: u64) -> bool {
         || at.checked_sub(1).is_some_and(|at| number - numbers[at] <= after)
 }
 
-/// The results of an answer.
 #[derive(Debug, Default)]
 pub(super) struct Page {
-    /// Each with a line break before it.
     pub(super) text: String,
     /// Results in them: matches in content mode, else files.
     pub(super) shown: usize,

@@ -44,9 +44,7 @@ pub(super) struct GrepRequest {
     pub(super) after: usize,
     pub(super) take: usize,
     pub(super) skip: usize,
-    /// The note on a `max_results` over its maximum.
     pub(super) results_note: Option<String>,
-    /// The note on `context`, `before` and `after` over their maximum.
     pub(super) context_notes: Vec<String>,
 }
 
@@ -225,7 +223,6 @@ pub(crate) enum OutputMode {
 }
 
 impl OutputMode {
-    /// Whether results are lines, not files.
     pub(super) fn is_of_lines(self) -> bool {
         matches!(self, Self::Content | Self::Definitions)
     }
@@ -270,7 +267,6 @@ impl GrepRequest {
         self.search(cx, scope, stop, (mode, keep), entries)
     }
 
-    /// One search in that mode.
     pub(super) fn search(
         &self,
         cx: &CallContext,
@@ -342,7 +338,6 @@ impl GrepRequest {
 const SHOWN_PATTERN: usize = 80;
 
 impl GrepRequest {
-    /// The links that were met and lead to what was not searched.
     pub(super) fn links(&self, cx: &CallContext, scope: &Scope, found: &ContentHits) -> LinksNotFollowed {
         if found.capped || found.stopped.is_some() || self.skip > 0 {
             return LinksNotFollowed::default();
@@ -375,7 +370,6 @@ impl GrepRequest {
         notes
     }
 
-    /// Whether there is what the pattern may be meant as.
     fn reading_note(&mut self, cx: &CallContext, scope: &Scope, reading: Reading, is_first: bool) -> Option<String> {
         let (Reading::PlainText(pattern)
         | Reading::Regex(pattern)

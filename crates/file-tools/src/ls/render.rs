@@ -21,7 +21,6 @@ use super::{
 };
 
 impl Tree {
-    /// The answer about the directory.
     pub(super) fn answer(&self, cx: &CallContext, request: &ListRequest) -> Answer {
         // A link may lead into an untrusted root.
         let is_untrusted = |path: &WorkspacePath| cx.workspace.is_untrusted(path);
@@ -131,7 +130,6 @@ pub(super) fn checkout(cx: &CallContext, root: &Root) -> Option<String> {
     cx.workspace.checkout(root).filter(|_| !root.is_untrusted())
 }
 
-/// The words for a directory without entries to show.
 fn nothing_in(listing: &Listing, offset: usize) -> String {
     match listing {
         Listing { items, .. } if !items.is_empty() => String::new(),
@@ -149,7 +147,6 @@ struct Printer<'a> {
     gauge: Gauge,
     text: String,
     entries: Vec<ListedEntry>,
-    /// Entries of the start that are printed.
     top: usize,
 }
 

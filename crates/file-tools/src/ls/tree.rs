@@ -27,37 +27,29 @@ const CHECK_EVERY: usize = 256;
 /// How long the entries of directories that are not opened are counted.
 const MAX_COUNT_TIME: Duration = Duration::from_secs(2);
 
-/// How much is listed, and in which order.
 pub(super) struct ListRequest {
     pub(super) depth: usize,
     pub(super) ignored: Ignored,
-    /// Entries of the start that are skipped.
     pub(super) offset: usize,
     pub(super) limit: usize,
     pub(super) sort: Sort,
     /// Whether each entry is shown with its time and mode, and each directory with its total.
     pub(super) long: bool,
-    /// Notes on numbers that were over their maximum.
     pub(super) over_maximum: Vec<String>,
 }
 
-/// The directories that were listed, the start first.
 pub(super) struct Tree {
     pub(super) start: WorkspacePath,
     pub(super) listings: Vec<Listing>,
-    /// Where the listing is a long one.
     pub(super) totals: Option<Totals>,
     /// Directories within the depth that were not listed, the limit being reached.
     pub(super) unlisted: usize,
-    /// Directories that could not be listed.
     pub(super) unreadable: usize,
-    /// Linked worktrees among the entries, which are not opened.
     pub(super) worktrees: usize,
     pub(super) timed_out: bool,
     pub(super) limits_hit: LimitsHit,
 }
 
-/// The sources of names and of their stats.
 struct Names<'c> {
     cx: &'c CallContext,
     directories: DirectoryNames<'c>,
@@ -220,7 +212,6 @@ impl ListRequest {
         items.truncate(keep);
     }
 
-    /// Counts the entries of the directories that are shown and were not opened.
     fn count_unopened(&self, names: &Names<'_>, tree: &mut Tree) -> Result<(), ToolError> {
         let Names { cx, directories, .. } = names;
         let stop = cx.stop.with_earlier_deadline(MAX_COUNT_TIME);
@@ -284,43 +275,31 @@ pub(super) const MAX_NAMED: usize = 3;
 pub(super) struct Listing {
     /// The entries that are shown, in order. A directory has its place among the listings when it was listed too.
     pub(super) items: Vec<Item>,
-    /// Entries after these that are not shown.
     pub(super) more: usize,
-    /// Entries that ignore rules leave out.
     pub(super) ignored: usize,
     /// They themselves, as many as are named at most and one more.
     pub(super) ignored_entries: Vec<Entry>,
     pub(super) limits_hit: LimitsHit,
 }
 
-/// One entry of a listed directory.
 pub(super) struct Item {
     pub(super) entry: Entry,
-    /// The entry's stat, where that is shown or decides the order.
     pub(super) stat: Option<Stat>,
     pub(super) state: State,
 }
 
-/// How far a shown entry was looked into.
 #[derive(Clone, Copy)]
 pub(super) enum State {
-    /// No directory, or one that was not looked into.
     Leaf,
-    /// A directory that was listed, at this place.
     Listed(usize),
-    /// A directory whose entries were only counted.
     Counted(Counted),
-    /// A directory that could not be listed.
     Unreadable,
-    /// A linked worktree, which was not looked into.
     Worktree,
 }
 
-/// The entries of a directory that was not opened.
 #[derive(Clone, Copy)]
 pub(super) struct Counted {
     pub(super) entries: usize,
-    /// Entries that ignore rules leave out.
     pub(super) ignored: usize,
 }
 
@@ -382,17 +361,12 @@ impl Total {
     }
 }
 
-/// The totals of a directory and of some below it.
 #[derive(Debug)]
 pub(super) struct Totals {
     start: WorkspacePath,
-    /// By the path below the start.
     by_path: HashMap<PathBuf, Total>,
-    /// Entries that ignore rules left out, as visited.
     pub(super) ignored: usize,
-    /// Linked worktrees that were not counted, as visited.
     pub(super) worktrees: usize,
-    /// Whether time ended the count.
     pub(super) stopped: bool,
 }
 
@@ -462,7 +436,6 @@ impl Totals {
         Ok(Self { start: start.clone(), by_path, ignored, worktrees, stopped })
     }
 
-    /// The total of `directory`, if it was among those to be counted.
     pub(super) fn of(&self, directory: &WorkspacePath) -> Option<&Total> {
         let below: &Path = directory.relative_to(&self.start);
         self.by_path.get(if *directory == self.start { Path::new("") } else { below })

@@ -14,22 +14,17 @@ use super::{
     selection::{Part, Selection, may_end_in_selection},
 };
 
-/// Text of a file as it is now.
 #[derive(Clone, Debug)]
 pub(crate) struct CopiedText {
     pub(crate) text: String,
     pub(crate) source: TextSource,
 }
 
-/// Where a text was copied from.
 #[derive(Clone, Debug)]
 pub(crate) struct TextSource {
-    /// The file and the lines, as the call named them.
     pub(crate) named: String,
-    /// Where the file truly is.
     pub(crate) real: WorkspacePath,
     pub(crate) revision: Revision,
-    /// The line endings of the text.
     pub(crate) line_ending: LineEnding,
 }
 
@@ -77,7 +72,6 @@ impl CopiedText {
     }
 }
 
-/// The file that `from` names, and what it selects of it.
 fn open(cx: &CallContext, from: &str) -> Result<(WorkspacePath, Option<Selection>, Snapshot), ToolError> {
     let read = |path: WorkspacePath| match cx.read_to_change(&path) {
         Ok(file) => Ok((path, file)),

@@ -17,7 +17,6 @@ use super::{
     text::read_text,
 };
 
-/// Names that an error offers.
 const OFFERED_NAMES: usize = 3;
 
 /// The definitions that `name` means, each whole; parts of others between them are left out.

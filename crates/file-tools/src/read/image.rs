@@ -11,7 +11,6 @@ use super::{
     selection::Part,
 };
 
-/// The image, or the requested region of it, with its notes.
 pub(super) fn read_image(
     cx: &CallContext,
     request: &FileRequest,
@@ -38,15 +37,12 @@ pub(super) fn read_image(
 
 /// The bytes of an image, and where they are from.
 pub(super) struct ImageSource<'b> {
-    /// The file.
     pub(super) path: WorkspacePath,
     /// How the image is named: the path, or `image 2 of report.docx`.
     pub(super) name: String,
     pub(super) bytes: &'b [u8],
     pub(super) info: ImageInfo,
-    /// Its number in a document.
     pub(super) inside: Option<usize>,
-    /// Of the file.
     pub(super) revision: Option<Revision>,
 }
 
@@ -84,9 +80,7 @@ pub(super) fn show_image(
     Ok(Section { closing, image, ..Section::of(path, String::new(), facts) })
 }
 
-/// The region that was asked for.
 struct AskedRegion {
-    /// The part of it that is inside of the image.
     region: Region,
     is_clipped: bool,
 }
@@ -119,7 +113,6 @@ impl AskedRegion {
     }
 }
 
-/// An image that was read.
 struct ImageText<'a> {
     name: &'a str,
     info: ImageInfo,
@@ -132,7 +125,6 @@ struct ImageText<'a> {
 }
 
 impl ImageText<'_> {
-    /// `is_shown` unless images are off.
     fn facts(&self, is_shown: bool) -> ReadFacts {
         let ((width, height), shown) = (self.image.size(), self.shown_size());
         ReadFacts {

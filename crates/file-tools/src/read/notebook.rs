@@ -102,20 +102,17 @@ pub(super) fn read_notebook(cx: &CallContext, request: &FileRequest, mut source:
 /// Characters of a line of a source.
 const LINE_CHARS: usize = 2000;
 
-/// How much of each output is shown.
 #[derive(Clone, Copy)]
 struct OutputSize {
     lines: usize,
     chars: usize,
 }
 
-/// The cells of a notebook that fit into an answer.
 pub(super) struct ShownCells {
     pub(super) text: String,
     pub(super) count: usize,
     /// `12 cells`, or `cells 1-9 of 12`.
     pub(super) summary: String,
-    /// The cell that continues.
     pub(super) next: Option<usize>,
 }
 
@@ -156,7 +153,6 @@ impl ShownCells {
     }
 }
 
-/// Adds the lines of a cell.
 fn push_cell(text: &mut String, number: usize, cell: &Cell<'_>, size: OutputSize) {
     let _ = write!(text, "--- cell {number}: {}", printable(&cell.kind));
     if let Some(count) = cell.count {
@@ -200,7 +196,6 @@ fn push_line(text: &mut String, line: &str, most: usize) {
     text.push('\n');
 }
 
-/// Cuts a single cell to as many of its lines as fit.
 fn cut(text: &mut String, budget: AnswerBudget) {
     const NOTE_BYTES: usize = 120;
     let (mut gauge, mut end) = (budget.reduced(NOTE_BYTES).gauge(), 0);

@@ -121,13 +121,11 @@ fn unreadable(path: &WorkspacePath, size: u64, error: &OfficeError) -> ToolError
     ToolError::new(kind, sentence).hint(hint)
 }
 
-/// What a number is past the end of.
 fn past_end(noun: &str, number: usize, what: &str, total: usize) -> ToolError {
     let sentence = format!("{noun} {number} is past the end: {what} has {}", count(total, noun));
     ToolError::invalid(sentence).hint(format!("use part=\"{noun}s 1-{total}\""))
 }
 
-/// The lines of a text, of which a long one counts as several.
 fn pieces(text: &str) -> impl Iterator<Item = &str> {
     text.lines().flat_map(|line| {
         let mut rest = Some(line);
@@ -145,7 +143,6 @@ fn pieces(text: &str) -> impl Iterator<Item = &str> {
 /// What is shown of a document: its text so far (paragraphs, rows or slides), as much as the budget takes, or an image.
 #[derive(Default)]
 struct Shown {
-    /// The path of the document, as it is printed.
     path: String,
     text: String,
     budget: AnswerBudget,
@@ -153,22 +150,17 @@ struct Shown {
     /// Lines to skip at the start, and to show at most.
     skip: usize,
     take: Option<usize>,
-    /// Whether names in the file may not be in what the server says.
     is_untrusted: bool,
-    /// Whether there is text beside the list of sheets.
     is_any: bool,
     lines: usize,
     /// Where the text continues: the number of a paragraph, row or slide, and lines of it to skip.
     next: Option<(usize, usize)>,
     next_part: Option<String>,
-    /// Whether that is a part of what was asked for.
     is_cut: bool,
     /// The kind of parts that are counted, as `paragraph`, and how many the document has.
     noun: &'static str,
     total: usize,
-    /// Whether reading ended before all were counted.
     is_partial: bool,
-    /// Headings after a cut, with their paragraphs as lines.
     headings: Vec<Definition>,
     hidden: HiddenNote,
     note: String,
@@ -308,7 +300,6 @@ impl Shown {
         Ok(is_past.then(|| past_end("paragraph", first, &self.path, self.total)))
     }
 
-    /// What is at the top and at the bottom of the pages.
     fn read_headers(&mut self, document: &OfficeDocument<'_>) -> Answered {
         let headers = document.headers()?;
         let parts = headers.iter().map(|(kind, text)| format!("--- {kind} ---\n{text}"));
@@ -322,7 +313,6 @@ impl Shown {
         Ok(None)
     }
 
-    /// The paragraphs of the section with this heading.
     fn section_named(&self, all: &Outline, name: &str) -> Result<(usize, usize), ToolError> {
         let found = all.sections(name);
         let error = |sentence: String, hint: String| Err(ToolError::invalid(sentence).hint(hint));
@@ -404,7 +394,6 @@ impl Shown {
         Ok(None)
     }
 
-    /// The rows of a sheet, or of all from the first.
     fn read_workbook(&mut self, document: &OfficeDocument<'_>, part: Option<&SheetPart>) -> Answered {
         let sheets = document.sheets()?;
         (self.noun, self.total) = ("sheet", sheets.len());
@@ -552,7 +541,6 @@ impl Shown {
     }
 }
 
-/// The first row that has content.
 const ANY_CELL: WantedCells =
     WantedCells { rows: (1, u32::MAX), columns: (1, u32::MAX), formulas: false, max_bytes: 0 };
 
@@ -560,7 +548,6 @@ fn row_number(row: usize) -> u32 {
     u32::try_from(row).unwrap_or(u32::MAX)
 }
 
-/// A heading as a definition of the line that is its paragraph.
 fn heading(level: u8, paragraph: usize, text: &str) -> Definition {
     const HEADING_SIGNS: &str = "######";
     let kind = &HEADING_SIGNS[..usize::from(level).clamp(1, HEADING_SIGNS.len())];

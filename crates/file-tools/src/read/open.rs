@@ -17,15 +17,12 @@ const MAX_WHOLE: u64 = text_file::HEAD_BYTES as u64;
 /// encoding takes a hundred times as long.
 const MAX_INLINE: usize = 64 << 10;
 
-/// A file and the start of its content.
 pub(super) struct Source {
     pub(super) file: OpenFile,
     pub(super) head: Vec<u8>,
-    /// Whether `head` is all of it.
     pub(super) whole: bool,
 }
 
-/// The entry that a path names.
 pub(super) enum OpenedEntry {
     File(Source),
     /// With the error for those who want a file.
@@ -34,7 +31,6 @@ pub(super) enum OpenedEntry {
     Names(SecretNames, ToolError),
 }
 
-/// Opens what is at a path.
 pub(super) fn open(cx: &CallContext, path: &WorkspacePath) -> Result<OpenedEntry, ToolError> {
     let file = match cx.workspace.open_file(path) {
         Err(error) if error.kind == AccessErrorKind::IsDirectory => {
@@ -66,7 +62,6 @@ pub(super) fn open_cached(cx: &CallContext, path: &str) -> Result<Source, ToolEr
 }
 
 impl Source {
-    /// The path that was asked for.
     pub(super) fn path(&self) -> &WorkspacePath {
         self.file.path()
     }
@@ -90,7 +85,6 @@ impl Source {
         found.map_err(|error| self.binary(&error))
     }
 
-    /// Whether the file is no longer what it was when it was opened.
     pub(super) fn has_changed(&self) -> Result<bool, ToolError> {
         // By the handle: the path may lead to another file by now.
         let now = self.file.restat().map_err(|error| self.failed(error))?;
@@ -125,20 +119,17 @@ pub(super) fn binary(path: &WorkspacePath, size: u64, error: &DecodeError) -> To
 // As Acrobat takes it: PDF Reference 1.7, appendix H, implementation note 13.
 const PDF_HEADER_WITHIN: usize = 1024;
 
-/// The formats that are shown in their own way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Format {
     Image(ImageInfo),
     Pdf,
     Notebook,
-    /// Word, Excel, `PowerPoint` and `OpenDocument`.
     Office,
     /// Everything else, binary content included, which fails to decode.
     Text,
 }
 
 impl Format {
-    /// The format of the file at `path`, whose content begins with `head`.
     pub(super) fn of(path: &WorkspacePath, head: &[u8]) -> Self {
         if let Some(image) = image_view::image_info(head) {
             return Self::Image(image);

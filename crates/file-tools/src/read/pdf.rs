@@ -99,10 +99,8 @@ fn damaged_note(runs: &[(usize, usize)]) -> String {
     format!("({pages} {named}: {their} content is damaged or in an unknown form; text may be missing)\n")
 }
 
-/// Pages without text that share a heading.
 #[derive(Clone, Copy)]
 struct EmptyPages {
-    /// Where the heading begins.
     start: usize,
     first: usize,
     damaged: bool,
@@ -116,7 +114,6 @@ struct PagesText {
     /// Lines to skip at the start, and to show at most.
     skip: usize,
     take: Option<usize>,
-    /// Pages of the file.
     pages: usize,
     /// The first page that is shown and the last, counted from 1.
     shown: Option<(usize, usize)>,
@@ -125,11 +122,8 @@ struct PagesText {
     next: Option<(usize, usize)>,
     /// The last page that was asked for, where that is not the last of the file.
     until: Option<usize>,
-    /// Whether it ends before what was asked for.
     is_cut: bool,
-    /// Pages without text at the end of the text.
     empty: Option<EmptyPages>,
-    /// Images on these pages.
     images: usize,
     unknown: usize,
     /// The first page that is too large to be read whole.
@@ -141,7 +135,6 @@ struct PagesText {
 }
 
 impl PagesText {
-    /// Reads pages until one does not fit.
     fn read(&mut self, pdf: &Pdf<'_>, pages: Option<(usize, usize)>) -> Result<(), PdfError> {
         self.pages = pdf.page_count();
         let (first, last) = pages.unwrap_or((1, self.pages));

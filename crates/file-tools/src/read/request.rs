@@ -40,29 +40,23 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// Whether a range of lines was given.
     pub(super) fn has_lines(&self) -> bool {
         [self.offset, self.limit, self.start_line, self.end_line].iter().any(Option::is_some)
     }
 
-    /// The encoding, by its WHATWG label.
     pub(super) fn encoding(&self) -> Result<Option<&'static Encoding>, ToolError> {
         let label = self.encoding.as_deref().map(args::encoding).transpose()?;
         Ok(label.map(|label| label.encoding))
     }
 }
 
-/// One file with one selection of its content.
 #[derive(Clone, Debug)]
 pub(super) struct FileRequest {
-    /// As it was given.
     pub(super) path: String,
     pub(super) lines: LineRange,
     pub(super) part: Option<Part>,
-    /// A revision that the caller has.
     pub(super) since: Option<RevisionPrefix>,
     pub(super) encoding: Option<&'static Encoding>,
-    /// How much may be shown of it.
     pub(super) budget: AnswerBudget,
 }
 
@@ -83,7 +77,6 @@ impl FileRequest {
         Ok(Self { path, lines, part, since, encoding, budget })
     }
 
-    /// One of several files, which may have a selection after its path.
     pub(super) fn of_entry(path: String, encoding: Option<&'static Encoding>, budget: AnswerBudget) -> Self {
         Self { path, lines: LineRange::ALL, part: None, since: None, encoding, budget }
     }
@@ -110,7 +103,6 @@ impl FileRequest {
         }))
     }
 
-    /// Whether nothing but the whole file is wanted.
     pub(super) fn is_whole(&self) -> bool {
         self.lines.is_default() && self.part.is_none() && self.since.is_none()
     }
@@ -143,7 +135,6 @@ impl FileRequest {
 /// Lines shown without a limit.
 const DEFAULT_LIMIT: usize = 2000;
 
-/// The lines that were asked for.
 #[derive(Clone, Debug)]
 pub(super) enum LineRange {
     From {
@@ -155,28 +146,20 @@ pub(super) enum LineRange {
     Ranges(Vec<Range<usize>>),
 }
 
-/// Where a range begins.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Start {
-    /// After so many lines.
     Skip(usize),
-    /// With the last so many lines.
     Back(usize),
 }
 
-/// How a call names lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Terms {
-    /// By `offset` and `limit`.
     Offset,
-    /// By `start_line` and `end_line`.
     Numbers,
-    /// By a path of several, of which all lines are wanted.
     Path,
 }
 
 impl Start {
-    /// Lines to skip in a file of `total` lines.
     fn skip(self, total: usize) -> usize {
         match self {
             Self::Skip(skip) => skip,
@@ -186,7 +169,6 @@ impl Start {
 }
 
 impl LineRange {
-    /// All lines of one of several files.
     pub(super) const ALL: Self = Self::From { start: Start::Skip(0), take: None, terms: Terms::Path };
 
     pub(super) fn of(args: &Args) -> Result<Self, ToolError> {
@@ -253,12 +235,10 @@ impl LineRange {
         }
     }
 
-    /// Whether the call names no lines.
     pub(super) fn is_default(&self) -> bool {
         self.without_numbers() == Some((0, None))
     }
 
-    /// Whether the call limits the lines.
     pub(super) fn is_exact(&self) -> bool {
         match self {
             Self::Ranges(_) => true,

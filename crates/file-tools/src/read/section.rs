@@ -35,7 +35,6 @@ pub(super) fn record_of(
 /// The answer for one file with one selection, or a part of the answer for several.
 pub(super) struct Section {
     pub(super) path: WorkspacePath,
-    /// The part of the content that is shown.
     pub(super) text: String,
     /// The server's own words after it: notes, then the footer.
     pub(super) closing: String,
@@ -44,7 +43,6 @@ pub(super) struct Section {
     pub(super) record: Option<ReadRecord>,
 }
 
-/// An image for the model.
 #[derive(Debug)]
 pub(super) struct ShownImage {
     pub(super) bytes: Vec<u8>,
@@ -52,12 +50,10 @@ pub(super) struct ShownImage {
 }
 
 impl Section {
-    /// A section of text alone.
     pub(super) fn of(path: WorkspacePath, text: String, facts: ReadFacts) -> Self {
         Self { path, text, closing: String::new(), image: None, facts, record: None }
     }
 
-    /// The same file for a caller that has its content.
     pub(super) fn unchanged(self, since: RevisionPrefix) -> Self {
         let mut facts = self.facts;
         let size = match facts.total_lines {
@@ -84,7 +80,6 @@ impl Section {
         Self { text, ..self }
     }
 
-    /// All of it, without a line break at its end.
     pub(super) fn render(&self) -> String {
         let between = if self.text.is_empty() || self.text.ends_with('\n') { "" } else { "\n" };
         let all = [&self.text, between, &self.closing].concat();
@@ -248,15 +243,11 @@ impl From<Region> for RegionFacts {
     }
 }
 
-/// A text file as a whole, whichever part of it is shown.
 #[derive(Clone, Debug)]
 pub(crate) struct Properties {
-    /// Lines of the whole file.
     pub(crate) total: usize,
-    /// Bytes of the whole file.
     pub(crate) size: u64,
     pub(crate) layout: Layout,
-    /// NULs at its beginning or end, which are not shown.
     pub(crate) nuls: usize,
     /// Carriage returns that no line feed follows: they end no line.
     pub(crate) lone_crs: usize,
@@ -266,7 +257,6 @@ pub(crate) struct Properties {
 }
 
 impl Properties {
-    /// Those of a file whose text has these lines, without a revision.
     pub(super) fn of(totals: LineTotals, nuls: usize, size: u64, layout: Layout) -> Self {
         let LineTotals { lines: total, final_newline, lone_crs, .. } = totals;
         Self { total, size, layout, nuls, lone_crs, final_newline, revision: None }
@@ -292,7 +282,6 @@ impl Properties {
     }
 }
 
-/// How a document that was cut goes on, for its last line.
 #[cfg(any(feature = "office", feature = "pdf"))]
 pub(super) fn continued_with(part: &str, offset: Option<usize>) -> String {
     let offset = offset.map(|offset| format!(" and offset={offset}")).unwrap_or_default();

@@ -10,14 +10,12 @@ use super::{
     open::Format,
 };
 
-/// The lines or the part that are named after a path.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Selection {
     Lines(Vec<Range<usize>>),
     Part(Part),
 }
 
-/// The path before a selection.
 pub(crate) fn path_before_selection(text: &str) -> Option<&str> {
     Selection::split(text).map(|(path, _)| path)
 }
@@ -108,7 +106,6 @@ fn line_ranges(text: &str) -> Result<Vec<Range<usize>>, ToolError> {
     Ok(merged)
 }
 
-/// The forms of the argument, for errors.
 const PART_HINT_FORMS: &str = "`def NAME`, `fn NAME`, `class NAME`, `pages 3-5` (PDF), `cells 2-4` (notebook), `region X,Y,WIDTH,HEIGHT` (image), \
                      `columns 2001-4000` (long lines), `paragraphs 20-60`, `section HEADING` or `headers` (text document), \
                      `sheet NAME rows 1-200 columns A-F` (workbook), `slides 3-5` (presentation) or `image 2` (in a document)";
@@ -116,28 +113,43 @@ const PART_HINT_FORMS: &str = "`def NAME`, `fn NAME`, `class NAME`, `pages 3-5` 
 /// A part of a file. Pages, cells and columns count from 1 and both ends belong to the range.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Part {
-    /// The definitions of this name.
     Def(String),
-    /// Pages of a PDF.
-    Pages { first: usize, last: usize },
-    /// Cells of a notebook.
-    Cells { first: usize, last: usize },
-    /// A rectangle of an image, in its own pixels.
-    Region { x: usize, y: usize, width: usize, height: usize },
+    Pages {
+        first: usize,
+        last: usize,
+    },
+    Cells {
+        first: usize,
+        last: usize,
+    },
+    Region {
+        x: usize,
+        y: usize,
+        width: usize,
+        height: usize,
+    },
     /// Characters of each line.
-    Columns { first: usize, last: usize },
-    /// Paragraphs of a text document.
-    Paragraphs { first: usize, last: usize },
-    /// The section of a text document with this heading.
+    Columns {
+        first: usize,
+        last: usize,
+    },
+    Paragraphs {
+        first: usize,
+        last: usize,
+    },
     Section(String),
     /// A text in no other form: a heading of a text document, a sheet of a workbook, and an error elsewhere.
     Heading(String),
-    /// Rows of a sheet of a workbook.
     Sheet(SheetPart),
-    /// Slides of a presentation.
-    Slides { first: usize, last: usize },
+    Slides {
+        first: usize,
+        last: usize,
+    },
     /// An image in a document, by its number, and its region where not all of it is wanted.
-    Image { number: usize, region: Option<Box<Part>> },
+    Image {
+        number: usize,
+        region: Option<Box<Part>>,
+    },
 }
 
 /// The error for a `part` that is none.
@@ -157,7 +169,6 @@ pub(super) struct SheetPart {
     pub(super) formulas: bool,
 }
 
-/// The last column of a sheet.
 const LAST_COLUMN: &str = "XFD";
 
 impl SheetPart {
@@ -241,7 +252,6 @@ impl Part {
         }
     }
 
-    /// Whether a range of lines may be given as well.
     pub(super) fn is_of_lines(&self) -> bool {
         !matches!(self, Self::Def(_) | Self::Cells { .. } | Self::Region { .. } | Self::Image { .. })
     }

@@ -130,14 +130,11 @@ fn touch(hunk: &Range<usize>, asked: &Range<usize>) -> bool {
     hunk.start < asked.end && asked.start < hunk.end.max(hunk.start + 1)
 }
 
-/// One change with the lines around it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct DiffHunk {
-    /// From `@@` on, with a line break at its end.
     pub(super) text: String,
     /// Its lines in the new text, numbered from 0.
     pub(super) lines: Range<usize>,
-    /// How many lines it adds, less those that it removes.
     growth: isize,
 }
 
@@ -188,9 +185,7 @@ pub(super) fn compared(cx: &CallContext, section: Section, real: &WorkspacePath,
 pub(crate) enum Base {
     Same,
     Former(Vec<u8>),
-    /// Another content, which is not kept.
     Unknown,
-    /// Several states of the file have a rev with this prefix.
     Ambiguous,
 }
 

@@ -65,7 +65,6 @@ pub(super) fn read_text(cx: &CallContext, request: &FileRequest, mut source: Sou
 /// Bytes kept free for the names of definitions that a cut leaves out: five lines of at most 100 characters.
 const OUTLINE_BYTES: usize = 600;
 
-/// The lines asked for, and everything.
 fn read_whole(cx: &CallContext, request: &FileRequest, source: &mut Source) -> Result<Page, ToolError> {
     let (changed, real) = (source.has_changed()?, source.file.real_path());
     let bytes = mem::take(&mut source.head);
@@ -106,7 +105,6 @@ fn lines_of(document: &Document, request: &FileRequest, kept_back: usize) -> Res
 
 /// A file of which most is NULs, where its first bytes say no more.
 const MOSTLY_NULS: &str = "binary data";
-/// Bytes read at a time.
 const CHUNK_BYTES: usize = 256 << 10;
 /// Bytes between two reports of progress.
 const REPORT_EVERY: u64 = 64 << 20;
@@ -170,7 +168,6 @@ impl Source {
         Ok(Some((window, properties)))
     }
 
-    /// The lines of the whole file.
     fn count_lines(&mut self, cx: &CallContext, encoding: &'static Encoding) -> Result<usize, ToolError> {
         // Where each LF of the text is a byte LF of the file, and the other way round, the bytes are counted: decoding
         // them takes several times as long.
@@ -238,20 +235,15 @@ impl Source {
     }
 }
 
-/// The lines that were read, and the file that they are of.
 struct Page {
     window: Window,
     properties: Properties,
-    /// Whether the file changed while it was read.
     changed: bool,
-    /// The definitions in what a cut left out.
     outline: Option<String>,
-    /// The whole text of a small file.
     document: Option<Document>,
 }
 
 impl Page {
-    /// The answer to `request`.
     fn section(self, path: WorkspacePath, request: &FileRequest) -> Section {
         let Self { window, properties, changed, outline, .. } = self;
         let (total, asked) = (properties.total, &request.lines);
@@ -291,13 +283,10 @@ impl Page {
     }
 }
 
-/// The content of a file, by its kind.
 #[derive(Debug)]
 pub(crate) enum Content {
     Text(Properties),
-    /// An image, by its magic bytes.
     Image(ImageInfo),
-    /// Neither: what it is instead.
     Binary(String),
 }
 

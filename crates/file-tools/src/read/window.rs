@@ -29,43 +29,33 @@ pub(super) struct WindowBounds {
     pub(super) budget: AnswerBudget,
 }
 
-/// Takes text in pieces and keeps the numbered lines of its range.
 #[derive(Debug, Default)]
 pub(super) struct Window {
     bounds: WindowBounds,
-    /// Which of the ranges is next, or under way.
     at: usize,
-    /// The numbered lines kept.
     pub(super) text: String,
-    /// How many lines were kept.
     pub(super) kept: usize,
     /// The lines kept, numbered from 0, as ranges.
     pub(super) shown: Vec<Range<usize>>,
     /// Characters of the longest line in the ranges, as far as they were looked at.
     pub(super) longest: usize,
     pub(super) nuls: usize,
-    /// All carriage returns, those of line endings too.
     crs: usize,
     /// The hidden characters in the lines kept.
     pub(super) hidden: HiddenNote,
-    /// Whether a line in the ranges did not fit.
     pub(super) full: bool,
     gauge: Gauge,
-    /// Complete lines so far.
     lines: usize,
     current: PartialLine,
-    /// Lines that end in LF alone, and in CR LF.
     ends: [usize; 2],
     last_was_cr: bool,
 }
 
-/// How many lines the text has and how they end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct LineTotals {
     pub(super) lines: usize,
     pub(super) final_newline: bool,
     pub(super) line_ending: LineEnding,
-    /// Carriage returns that no line feed follows.
     pub(super) lone_crs: usize,
 }
 
@@ -147,7 +137,6 @@ impl Window {
         self.bounds.columns.is_none() && is_short
     }
 
-    /// Where the last range ends.
     pub(super) fn end(&self) -> usize {
         self.bounds.ranges.last().map_or(0, |range| range.end)
     }
@@ -188,7 +177,6 @@ impl Window {
         ""
     }
 
-    /// A wanted line, with the CR of its end, that is shown unchanged.
     fn keep_whole(&mut self, line: &str) {
         let shown = line.strip_suffix('\r').unwrap_or(line);
         self.ends[usize::from(shown.len() < line.len())] += 1;
@@ -260,7 +248,6 @@ impl Window {
         self.lines += 1;
     }
 
-    /// As much of a line as the budget has room for.
     fn fitting(&mut self, line: &PartialLine, columns: &Range<usize>) -> ShownLine {
         let room = self.bounds.budget.reduced(HIDDEN_NOTE);
         // One character at least, whatever the budget: the next page begins after it, so that paging comes to an end.
@@ -300,15 +287,12 @@ pub(super) struct PartialLine {
     kept: String,
     kept_chars: usize,
     chars: usize,
-    /// Whether any of it came.
     pub(super) started: bool,
 }
 
-/// The part of a line that is shown.
 pub(super) struct ShownLine {
     /// Its characters, and what was left out.
     pub(super) text: String,
-    /// Bytes of its characters.
     pub(super) content: usize,
 }
 
@@ -371,7 +355,6 @@ impl PartialLine {
     }
 }
 
-/// Where the character `index` of `text` begins, or its end.
 fn byte_of(text: &str, index: usize) -> usize {
     if index >= text.len() { text.len() } else { text.char_indices().nth(index).map_or(text.len(), |(at, _)| at) }
 }

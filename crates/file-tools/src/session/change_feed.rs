@@ -13,64 +13,44 @@ use std::{
 
 use confined_fs::{Revision, WorkspacePath};
 
-/// A way to change an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChangeKind {
-    /// There was nothing before.
     Created,
-    /// A file has other content.
     Written,
     /// The entry had another path before; what was at the new path is gone.
     Moved,
-    /// There is nothing any more.
     Deleted,
 }
 
-/// The kind of an entry, now or before it was deleted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntryKind {
-    /// A regular file, or a special one that was moved.
     File,
-    /// A directory, with everything below it.
     Directory,
-    /// A symbolic link, whatever it leads to.
     Link,
 }
 
-/// A change that is on the disk.
 #[derive(Clone, Debug)]
 pub struct CommittedChange {
-    /// The tool that made it.
     pub tool: &'static str,
-    /// Whether the entry came, went, moved or changed.
     pub kind: ChangeKind,
-    /// The kind of the entry at `path`.
     pub entry: EntryKind,
-    /// The real path, the new one of what was moved.
     pub path: WorkspacePath,
-    /// The former real path of what was moved.
     pub from: Option<WorkspacePath>,
-    /// The content of the file now, where that is known.
     pub revision: Option<Revision>,
-    /// Who made it, as far as that is known.
     pub by: Option<Arc<str>>,
-    /// Names the session in the history.
     pub session: Arc<str>,
 }
 
-/// Who follows the changes.
 pub trait ChangeListener: Send + Sync {
     /// The changes of one step of a call are on the disk, such as a file with the directories that were made for it.
     /// Must return at once.
     fn changed(&self, changes: &[CommittedChange]);
 }
 
-/// The listeners of one session.
 #[derive(Default)]
 pub struct ChangeFeed(Mutex<Vec<Weak<dyn ChangeListener>>>);
 
 impl ChangeFeed {
-    /// Reports all changes from now on to `listener`, until it is dropped.
     pub fn follow(&self, listener: Weak<dyn ChangeListener>) {
         let mut listeners = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         // Here, where the list grows: a listener that is dropped does not say so.
@@ -78,12 +58,10 @@ impl ChangeFeed {
         listeners.push(listener);
     }
 
-    /// Whether anybody follows the changes.
     pub fn is_followed(&self) -> bool {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().any(|listener| listener.strong_count() > 0)
     }
 
-    /// Passes the changes of one step on.
     pub fn report(&self, changes: &[CommittedChange]) {
         if changes.is_empty() {
             return;

@@ -11,9 +11,7 @@ use std::{
 
 use change_set::StateDir;
 
-/// Bytes of the key.
 pub const KEY_BYTES: usize = 32;
-/// The folder in the state folder.
 const CODE_FOLDER: &str = "confirm";
 const KEY_FILE: &str = "key";
 /// Bytes of one file of used codes that are read: some 20,000 codes.
@@ -21,7 +19,6 @@ const MAX_USED_BYTES: u64 = 1 << 20;
 /// Used codes are kept in one file for each stretch of this many seconds in which they expire.
 const STRETCH_SECONDS: u64 = 3600;
 
-/// The key and the used codes, in the state folder.
 #[derive(Debug)]
 pub struct ConfirmCodes {
     folder: StateDir,
@@ -68,7 +65,6 @@ impl ConfirmCodes {
         Ok(used.lines().find_map(|line| line.strip_prefix(code)?.strip_prefix(' ')) == Some(&mine))
     }
 
-    /// Removes the files of codes that expired long ago.
     fn sweep(&self) {
         let Some(old) = SystemTime::now().checked_sub(Duration::from_secs(3 * STRETCH_SECONDS)) else { return };
         for file in self.folder.files().unwrap_or_default() {

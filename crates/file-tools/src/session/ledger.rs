@@ -41,23 +41,17 @@ const MAX_RECENT: usize = 200;
 /// Overwrites remembered that were refused once.
 const MAX_REFUSED: usize = 64;
 
-/// A state of a file that was read or written.
 #[derive(Clone, Debug)]
 pub struct Seen {
-    /// The revision that was seen.
     pub revision: Revision,
-    /// The content, where it was small and is still kept.
     pub content: Option<Arc<[u8]>>,
-    /// Whether this server made it.
     pub is_made: bool,
-    /// Who made it with this server, as far as that is known.
     pub by: Option<Arc<str>>,
     /// How often the file had been read from its first line when this was first seen.
     pub reads: u32,
 }
 
 impl Seen {
-    /// As the state folder has it.
     fn elsewhere(revision: Revision) -> Self {
         Self { revision, content: None, is_made: false, by: None, reads: 0 }
     }
@@ -71,10 +65,8 @@ impl Seen {
     }
 }
 
-/// The known states of a file.
 #[derive(Clone, Debug, Default)]
 pub struct KnownStates {
-    /// Those whose content is kept, the oldest first.
     pub seen: Vec<Seen>,
     /// How often the file was read from its first line on: how many callers may know it.
     pub reads: u32,
@@ -83,13 +75,11 @@ pub struct KnownStates {
 }
 
 impl KnownStates {
-    /// Whether more than one caller may know the file.
     pub fn is_shared(&self) -> bool {
         self.reads + u32::from(self.has_other) > 1
     }
 }
 
-/// Who wrote a file.
 #[derive(Clone, Copy, Debug)]
 pub enum Writer<'w> {
     /// This server, for a caller as far as that is known, on a file at this revision, if there was one.
@@ -100,16 +90,12 @@ pub enum Writer<'w> {
     AnotherProgram,
 }
 
-/// What an answer shows a caller of a file, at a revision.
 #[derive(Clone, Copy, Debug)]
 pub enum Shown<'s> {
-    /// All of it.
     Whole,
-    /// All that has changed since the caller was last shown each line.
     Change,
     /// These lines, counted from 0.
     Lines(&'s [Range<usize>]),
-    /// What it has itself made of the revision.
     Own(Option<Revision>),
 }
 
@@ -157,7 +143,6 @@ pub struct Ledger {
     state: Option<StateDir>,
     memory: Mutex<ReadRecords>,
     swept: Once,
-    /// Names this process in the state folder.
     process: String,
     /// Held from the first record of this process on, and freed by its end.
     living: Mutex<Option<FolderLock>>,
@@ -168,7 +153,6 @@ struct ReadRecords {
     files: HashMap<Key, ReadRecord>,
     content: usize,
     clock: u64,
-    /// Real paths, the last one seen first.
     recent: VecDeque<WorkspacePath>,
     /// Overwrites that were refused: of which file and content, and by which one.
     refused: VecDeque<(Key, Revision, Revision)>,
@@ -182,7 +166,6 @@ struct Key {
     path: String,
 }
 
-/// A read that is not in the state folder yet.
 #[derive(Clone, Debug)]
 pub struct UnsavedRead {
     key: Key,
@@ -198,25 +181,20 @@ struct ReadRecord {
     seen: Seen,
     /// Earlier states, with their content; newest last.
     earlier: VecDeque<Seen>,
-    /// How often the file was read from its first line.
     reads: u32,
     /// Whether a caller that is not counted there knows it, too: it made it before anybody read it, or changed it elsewhere.
     has_other: bool,
-    /// Whether a state of it was read twice from its first line.
     is_reread: bool,
-    /// Every revision that this process knows of.
     revisions: Vec<Revision>,
     callers: HashMap<Option<Arc<str>>, Caller>,
     used: u64,
 }
 
 impl Ledger {
-    /// The state folder, if there is one.
     pub(super) fn state(&self) -> Option<&StateDir> {
         self.state.as_ref()
     }
 
-    /// A ledger that keeps its records in `state` as well as in memory.
     pub fn new(state: Option<StateDir>) -> Self {
         // Random enough to tell processes apart; it protects nothing.
         let process = format!("{:016x}", RandomState::new().hash_one(0));
@@ -411,7 +389,6 @@ impl Ledger {
         (*seen.content? == *bytes).then_some(seen.revision)
     }
 
-    /// Writes a record into the state folder.
     pub fn save(&self, pending: &UnsavedRead) {
         let UnsavedRead { key, revision, now, caller, lines } = pending;
         let Some(state) = &self.state else { return };
@@ -616,7 +593,6 @@ impl Drop for Ledger {
 }
 
 impl ReadRecords {
-    /// Puts `path` before all other recent files.
     fn used(&mut self, path: &WorkspacePath) {
         if self.recent.front() == Some(path) {
             return;
@@ -628,7 +604,6 @@ impl ReadRecords {
         self.recent.truncate(MAX_RECENT);
     }
 
-    /// What `f` makes of the record of a file that is known.
     fn change<T: Default>(&mut self, key: &Key, f: impl FnOnce(&mut ReadRecord) -> T) -> T {
         let Some(record) = self.files.get_mut(key) else { return T::default() };
         let before = record.size();
@@ -694,7 +669,6 @@ impl ReadRecords {
 }
 
 impl ReadRecord {
-    /// A file that was not seen before.
     fn of(revision: Revision) -> Self {
         Self {
             seen: Seen::elsewhere(revision),
@@ -731,19 +705,16 @@ impl ReadRecord {
         self.callers.entry(by).or_insert_with(|| Caller::new(revision))
     }
 
-    /// Makes the state that was last seen one of the earlier ones.
     fn pass_seen(&mut self) {
         if self.earlier.iter().all(|one| one.revision != self.seen.revision) {
             self.earlier.push_back(self.seen.clone());
         }
     }
 
-    /// Everything seen, newest first.
     fn all(&self) -> impl Iterator<Item = &Seen> {
         [&self.seen].into_iter().chain(self.earlier.iter().rev())
     }
 
-    /// Bytes of content held.
     fn size(&self) -> usize {
         let contents = self.all().filter_map(|seen| seen.content.as_ref()).map(|bytes| bytes.len());
         contents.chain(self.callers.values().map(|caller| caller.view.size())).sum()

@@ -17,13 +17,10 @@ use confined_fs::{FileKind, Ignored, Root, WalkOptions};
 const MAX_COUNTED: usize = 500_000;
 /// How long a count of a root is valid; changes of this session are added to it meanwhile.
 const VALID_FOR: Duration = Duration::from_secs(60);
-/// How long counting may take.
 const MAX_COUNT_TIME: Duration = Duration::from_secs(5);
 
-/// The bounds of what one session may spend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QuotaLimits {
-    /// Files that one session may make.
     pub files: u64,
     /// Bytes that one session may write.
     pub bytes: u64,
@@ -40,7 +37,6 @@ impl Default for QuotaLimits {
 /// The cost of a change. Those of several changes that are made together add up.
 #[derive(Clone, Debug, Default)]
 pub struct Cost {
-    /// Files and directories that would be made.
     pub files: u64,
     /// Bytes that would be written.
     pub bytes: u64,
@@ -83,13 +79,11 @@ impl RootBytes {
         self
     }
 
-    /// The roots that hold more, and by how much.
     fn grown(&self) -> impl Iterator<Item = (&Arc<Root>, u64)> {
         let bytes = |bytes: i128| u64::try_from(bytes).ok().filter(|bytes| *bytes > 0);
         self.0.iter().filter_map(move |(root, change)| Some((root, bytes(*change)?)))
     }
 
-    /// The roots that hold less, and by how much.
     fn freed(&self) -> impl Iterator<Item = (&Arc<Root>, u64)> {
         self.0.iter().filter_map(|(root, change)| Some((root, u64::try_from(-change).ok()?)))
     }
@@ -107,15 +101,10 @@ impl Sum for Cost {
     }
 }
 
-/// Which bound a change would pass.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum QuotaError {
-    /// Files made by this session.
     #[error("this call would exceed the session's limit of {limit} new files and directories")]
-    Files {
-        /// Files that one session may make.
-        limit: u64,
-    },
+    Files { limit: u64 },
     /// Bytes written by this session.
     #[error("{left} of the {limit} bytes that this session may write are left; this call needs more")]
     Bytes {
@@ -127,7 +116,6 @@ pub enum QuotaError {
     /// Bytes beneath a root.
     #[error("{root} has {holds} bytes; this call would exceed its limit of {limit}")]
     Root {
-        /// The root as it is printed.
         root: String,
         /// Bytes beneath it now.
         holds: u64,
@@ -136,7 +124,6 @@ pub enum QuotaError {
     },
 }
 
-/// The accounts of one session.
 #[derive(Debug, Default)]
 pub struct Quota {
     limits: QuotaLimits,
@@ -152,7 +139,6 @@ struct Spent {
 }
 
 impl Spent {
-    /// The roots hold so much less.
     fn shrink<'c>(&mut self, by: impl Iterator<Item = (&'c Arc<Root>, u64)>) {
         for (root, bytes) in by {
             if let Some((holds, _)) = self.roots.get_mut(root.key()) {
@@ -163,7 +149,6 @@ impl Spent {
 }
 
 impl Quota {
-    /// Accounts within these bounds.
     pub fn new(limits: QuotaLimits) -> Self {
         Self { limits, spent: Mutex::default() }
     }
@@ -202,7 +187,6 @@ impl Quota {
         Ok(())
     }
 
-    /// Gives back what a change that was not made had taken.
     pub fn refund(&self, cost: &Cost) {
         let mut spent = self.spent();
         spent.files = spent.files.saturating_sub(cost.files);

@@ -15,39 +15,30 @@ use encoding_rs::Decoder;
 
 use super::super::{CallContext, Kind, ToolError};
 
-/// Bytes read at a time.
 const CHUNK_BYTES: usize = 256 << 10;
-/// Bytes that one poll reads.
 const MAX_POLL_BYTES: u64 = 64 << 20;
 /// Bytes by which the encoding is recognised.
 const HEAD_BYTES: u64 = 64 << 10;
 /// Bytes of a line that are kept; the rest is counted, and not matched.
 const MAX_LINE_BYTES: usize = 1 << 20;
 
-/// Called with each complete line that is new.
 pub(super) type EachLine<'e> = dyn FnMut(TailLine<'_>) -> ControlFlow<()> + 'e;
 
-/// A line without its line break, as far as it is kept.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TailLine<'t> {
     pub(super) number: usize,
     pub(super) text: &'t str,
-    /// Whether it is longer than what is kept.
     pub(super) is_cut: bool,
 }
 
-/// How far a poll came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Advance {
-    /// To the end of the file.
     End,
-    /// As far as one poll reads.
     More,
     /// To the line at which the caller broke off; those that were read with it are only counted.
     BrokenOff,
 }
 
-/// A file, up to the place where it has been read.
 #[derive(Default)]
 pub(super) struct FileTail {
     file: Option<OpenFile>,
@@ -55,7 +46,6 @@ pub(super) struct FileTail {
     pub(super) is_at_path: bool,
     /// `None` until there is something to recognise the encoding by.
     decoder: Option<Decoder>,
-    /// Complete lines, and how many of them the caller has already.
     pub(super) lines: usize,
     pub(super) skip: usize,
     /// The line at the end without a line break, as far as it is kept, its length, and how much of that is not new.
@@ -63,12 +53,10 @@ pub(super) struct FileTail {
     pub(super) unfinished_length: u64,
     pub(super) known: u64,
     pub(super) read_to: u64,
-    /// Where reading ends, if that is before the end of the file.
     pub(super) stop_at: Option<u64>,
     /// Of the bytes up to `read_to`; `None` beyond the size that is hashed.
     hasher: Option<RevisionHasher>,
     start: Option<FileStart>,
-    /// How often it began again from the first line.
     pub(super) restarts: usize,
 }
 
@@ -82,22 +70,18 @@ impl FileTail {
         *self = Self { restarts: self.restarts + 1, ..Self::new() };
     }
 
-    /// The stat of the file when it was opened for the last poll.
     pub(super) fn stat(&self) -> Option<&Stat> {
         self.file.as_ref().map(OpenFile::stat)
     }
 
-    /// The stat that this file has now.
     pub(super) fn restat(&self) -> Option<Stat> {
         self.file.as_ref()?.restat().ok()
     }
 
-    /// The real path of the file.
     pub(super) fn real_path(&self) -> Option<&WorkspacePath> {
         self.file.as_ref().map(OpenFile::real_path)
     }
 
-    /// The revision of what was read.
     pub(super) fn revision(&self) -> Option<Revision> {
         self.hasher.clone().map(RevisionHasher::finish)
     }
@@ -107,7 +91,6 @@ impl FileTail {
         self.unfinished_length > self.known
     }
 
-    /// The line at the end without a line break.
     pub(super) fn unfinished(&self) -> Option<TailLine<'_>> {
         (self.unfinished_length > 0).then(|| self.line(self.lines + 1))
     }
@@ -119,7 +102,6 @@ impl FileTail {
         TailLine { number, text, is_cut }
     }
 
-    /// Reads on in `file`, which is at the path now.
     pub(super) fn advance(
         &mut self,
         cx: &CallContext,

@@ -73,7 +73,6 @@ pub(super) fn begin(cx: &CallContext, request: WaitRequest) -> Result<Plan, Tool
 }
 
 impl PendingWait {
-    /// Keeps which lines of the file are not new.
     fn remember(&mut self, cx: &CallContext, mut file: OpenFile) -> Result<(), ToolError> {
         match self.request.new_from {
             NewFrom::Offset(lines) => {

@@ -65,7 +65,6 @@ impl PendingWait {
         }
     }
 
-    /// The names that fit.
     fn shown_names(&self, cx: &CallContext) -> String {
         let mut gauge = cx.budget.list().gauge();
         let mut text = String::new();
@@ -81,7 +80,6 @@ impl PendingWait {
         text
     }
 
-    /// Lines, revision and what else is to be known of the file.
     fn about_file(&self, outcome: Outcome, lines: Option<usize>, revision: Option<Revision>) -> Vec<String> {
         let mut about = Vec::new();
         if self.tail.restarts > 0 {
@@ -94,7 +92,6 @@ impl PendingWait {
         about
     }
 
-    /// The last line, or two.
     fn closing(
         &self,
         outcome: Outcome,

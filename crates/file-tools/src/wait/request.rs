@@ -11,12 +11,9 @@ use tree_search::{Pattern, PatternError, PatternOptions};
 
 use super::super::{CallContext, ToolError, grep::pattern_error};
 
-/// From where on the lines of a file are new.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NewFrom {
-    /// The end of the file when the call began.
     Now,
-    /// After so many lines.
     Offset(usize),
     /// After the content with this revision, of so many bytes where that is known.
     Since(RevisionPrefix, Option<u64>),
@@ -29,11 +26,8 @@ pub(super) struct WaitRequest {
     pub(super) until: Option<Until>,
     pub(super) pattern: Option<Pattern>,
     pub(super) new_from: NewFrom,
-    /// How long to wait.
     pub(super) limit: Duration,
-    /// How long the call asked for, where that is longer.
     pub(super) asked: Option<Duration>,
-    /// Why it waits no longer.
     pub(super) cap: String,
     pub(super) started: Instant,
 }
@@ -155,7 +149,6 @@ pub(crate) enum Until {
 
 // The time that a call may wait, as models write it: `45`, `"45"`, `45s`, `2 min`.
 
-/// The wait without the argument.
 // Below the 60 s after which most clients end a call.
 pub(super) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(45);
 /// Longer than any wait.

@@ -19,20 +19,15 @@ use super::{
     request::{NewFrom, Until, WaitRequest},
 };
 
-/// A wait between two polls.
 pub(super) struct PendingWait {
     pub(super) request: WaitRequest,
     pub(super) until: Until,
-    /// What was at the path when the call began.
     pub(super) before: Entry,
     pub(super) tail: FileTail,
-    /// Whether the file has lines.
     pub(super) is_text: bool,
     pub(super) new: NewLines,
-    /// The line that matched, and whether it was there when the call began.
     pub(super) matched: Option<usize>,
     pub(super) was_there: bool,
-    /// The last line that the answer covers, where more were read.
     pub(super) ends_at: Option<usize>,
     /// Changes of the names in a directory, a line for each, and how many entries it has.
     pub(super) names: Vec<String>,
@@ -111,14 +106,12 @@ impl Entry {
     }
 }
 
-/// Names that are compared.
 const MAX_NAMES: usize = 10_000;
 
 /// The entries of a directory at one moment: its own, not those below them, and at most [`MAX_NAMES`].
 #[derive(Clone, Debug, Default)]
 pub(super) struct DirectoryNames {
     entries: BTreeMap<WorkspacePath, NamedEntry>,
-    /// Whether there are more than are compared.
     pub(super) more: bool,
 }
 
@@ -147,7 +140,6 @@ impl DirectoryNames {
         Ok(names)
     }
 
-    /// How many there are.
     pub(super) fn len(&self) -> usize {
         self.entries.len()
     }
@@ -180,10 +172,8 @@ impl DirectoryNames {
     }
 }
 
-/// Characters of a line that are shown.
 const LINE_CHARS: usize = 2000;
 
-/// Which lines are kept where there is no room for all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum KeepLines {
     /// Those at the beginning; the wait ends when there is no more room, and the next one continues after them.
@@ -199,9 +189,7 @@ pub(super) struct NewLines {
     keep: KeepLines,
     shown: VecDeque<(usize, String)>,
     cost: usize,
-    /// New lines, with those that are not shown.
     pub(super) count: usize,
-    /// The number of the first new line.
     first: usize,
 }
 
@@ -231,12 +219,10 @@ impl NewLines {
         true
     }
 
-    /// The lines as `read` numbers them.
     pub(super) fn text(&self) -> String {
         self.shown.iter().map(|(_, text)| text.as_str()).collect()
     }
 
-    /// The note on lines before those that are shown, if there are any.
     pub(super) fn left_out(&self) -> Option<String> {
         let (first, _) = self.shown.front()?;
         let more = self.count - self.shown.len();

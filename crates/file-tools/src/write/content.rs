@@ -8,30 +8,23 @@ use confined_fs::{Revision, Snapshot, WorkspacePath};
 
 use super::super::{ToolError, read_before_write};
 
-/// The bytes that would be written.
 pub(super) struct NewContent {
-    /// The state that must still be there.
     pub(super) base: Base,
     pub(super) bytes: Vec<u8>,
-    /// The content that is replaced, where it is text.
     pub(super) old: Option<Document>,
     /// Bytes that are there now, text or not.
     pub(super) old_bytes: u64,
-    /// The encoding of what is written.
     pub(super) encoding: &'static Encoding,
-    /// The size of an append, where that was asked for.
     pub(super) appended: Option<Appended>,
     pub(super) notes: Vec<String>,
 }
 
-/// Lines as the diff shows them.
 pub(super) fn line_count(text: &str) -> usize {
     // Counted without a stop at each line: 17 µs for 1 MB instead of 109.
     let ended = memchr::memchr_iter(b'\n', text.as_bytes()).count();
     ended + usize::from(!text.is_empty() && !text.ends_with('\n'))
 }
 
-/// How much is appended.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Appended {
     pub(super) bytes: usize,

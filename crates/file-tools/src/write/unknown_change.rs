@@ -21,7 +21,6 @@ use super::super::{
 const MAX_COMPARED_BYTES: usize = 2 << 20;
 const IN_ALL: usize = 8 << 20;
 
-/// The lines of a content, and how often it has each.
 type Lines<'c> = HashMap<&'c [u8], isize>;
 
 /// Refuses, once, to make `new` of the file that is truly at `real` and holds `now` at `revision`, where it would undo
@@ -153,7 +152,6 @@ fn times(lines: &Lines<'_>, line: &[u8]) -> isize {
     lines.get(line).copied().unwrap_or(0)
 }
 
-/// How many lines one has and the other has not.
 fn distance(one: &Lines<'_>, other: &Lines<'_>) -> usize {
     let more = |one: &Lines<'_>, other: &Lines<'_>| -> isize {
         one.iter().map(|(line, count)| (count - times(other, line)).max(0)).sum()
@@ -168,7 +166,6 @@ fn is_made_from(state: &Lines<'_>, new: &Lines<'_>) -> bool {
     shared > 0 && shared * 2 >= size(state).min(size(new))
 }
 
-/// A line of braces alone may be anybody's.
 fn says_something(line: &[u8]) -> bool {
     line.iter().any(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii())
 }

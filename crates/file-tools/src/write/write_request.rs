@@ -58,7 +58,6 @@ pub(crate) struct Output {
 }
 
 impl Output {
-    /// What is no fact.
     pub(super) const TEXT_MEMBERS: &[&str] = &["path", "diff", "notes"];
 }
 
@@ -72,18 +71,14 @@ pub(super) enum Mode {
     Create,
 }
 
-/// A call whose arguments fit together.
 pub(super) struct WriteRequest {
-    /// The path as the call spells it.
     pub(super) given: String,
     pub(super) path: WorkspacePath,
     pub(super) target: WritablePath,
     pub(super) content: String,
     pub(super) mode: Mode,
     pub(super) expected: Option<RevisionPrefix>,
-    /// The state that an append continues.
     pub(super) at: Option<AppendAt>,
-    /// The encoding that was asked for.
     pub(super) encoding: Option<EncodingLabel>,
 }
 
@@ -139,7 +134,6 @@ impl WriteRequest {
         Ok(planned)
     }
 
-    /// As [`Self::plan_content`], once more, where another change came between that and the commit.
     pub(super) fn plan_again(&self, cx: &CallContext) -> Result<NewContent, ToolError> {
         self.plan_on(cx, |now| {
             read_before_write::check_again(cx, &self.path, &now, self.expected)?;
@@ -210,7 +204,6 @@ pub(super) fn exists(path: &WorkspacePath) -> ToolError {
 /// The state of a file that an append continues. Digits can be both a size and a rev.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct AppendAt {
-    /// As it was given.
     given: String,
     size: Option<u64>,
     rev: Option<RevisionPrefix>,
@@ -239,7 +232,6 @@ impl AppendAt {
         self.size == Some(0)
     }
 
-    /// Whether the file is in this state.
     fn is_of(&self, now: &Snapshot) -> bool {
         self.size == Some(now.bytes.len() as u64) || self.rev_of(now).is_some()
     }

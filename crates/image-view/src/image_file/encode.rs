@@ -13,7 +13,6 @@ use super::{
 /// Qualities of JPEG, from one at which text is clean down to one at which shapes are still clear; then the picture is
 /// made smaller.
 const JPEG_QUALITIES: [u8; 4] = [90, 80, 65, 45];
-/// Colours of a palette.
 const MAX_COLOURS: usize = 256;
 /// Pixels of at most so many bytes are always encoded without loss.
 const MAX_LOSSLESS_BYTES: usize = 256 * 256 * RGBA_BYTES;
@@ -83,7 +82,6 @@ fn png(picture: &RgbaImage, has_alpha: bool) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// The pixels as indices, and the colours, if a palette can hold them.
 fn palette(picture: &RgbaImage) -> Option<(Vec<u8>, Vec<[u8; RGBA_BYTES]>)> {
     let mut known: HashMap<[u8; RGBA_BYTES], u8> = HashMap::with_capacity(MAX_COLOURS);
     let mut colours = Vec::new();
@@ -102,7 +100,6 @@ fn palette(picture: &RgbaImage) -> Option<(Vec<u8>, Vec<[u8; RGBA_BYTES]>)> {
     Some((indices, colours))
 }
 
-/// The pixels as RGB, white behind what is transparent.
 fn on_white(picture: &RgbaImage) -> Vec<u8> {
     let mixed = |[red, green, blue, alpha]: &[u8; RGBA_BYTES]| {
         [*red, *green, *blue].map(|colour| {

@@ -2,18 +2,13 @@
 
 use image::metadata::Orientation;
 
-/// The headers of a file, as far as they are about its pixels.
 #[derive(Clone, Debug)]
 pub(super) struct ImageHeader {
-    /// Its width in pixels, as stored.
     pub(super) width: u32,
-    /// Its height in pixels, as stored.
     pub(super) height: u32,
-    /// How the stored image is to be turned or mirrored to be upright.
     pub(super) orientation: Orientation,
     /// 1, or more for an animation.
     pub(super) frames: u32,
-    /// Whether a PNG has chunks of an animation, in whatever order.
     pub(super) is_animated: bool,
     /// What no decoder complains of: data that ends before its end mark (browsers show the upper half, a model's API may
     /// refuse it), a wrong checksum.
@@ -28,14 +23,12 @@ pub(super) struct ImageHeader {
 }
 
 impl ImageHeader {
-    /// Of a usual and whole file with one picture, which is stored upright.
     pub(super) fn new((width, height): (u32, u32), pixels: u64, other: u64) -> Self {
         let orientation = Orientation::NoTransforms;
         Self { width, height, orientation, frames: 1, is_animated: false, flaw: None, is_unusual: false, pixels, other }
     }
 }
 
-/// The flaw of a file without its end mark.
 pub(super) const INCOMPLETE_FLAW: Option<&str> = Some("its data ends too early");
 
 /// How many pixels an image of these sides has; they cannot overflow.

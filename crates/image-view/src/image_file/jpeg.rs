@@ -15,19 +15,15 @@ pub(super) fn header(bytes: &[u8]) -> Option<ImageHeader> {
     Markers::of(bytes).header()
 }
 
-/// The segments of a file that say something of its pixels.
 #[derive(Default)]
 struct Markers<'b> {
-    /// The kind and content of the frame's segment.
     frame: Option<(u8, &'b [u8])>,
-    /// Components of the first scan.
     scanned: Option<u8>,
     orientation: Option<Orientation>,
     is_adobe: bool,
     /// Whether other images follow the first (CIPA DC-007).
     has_more: bool,
     is_complete: bool,
-    /// Whether there is data after the end mark, or between segments.
     has_stray: bool,
 }
 
@@ -142,7 +138,6 @@ pub(super) fn decode(bytes: &[u8], header: &ImageHeader, strict: bool) -> Result
     image.ok_or_else(|| ImageError::broken("it has too few pixels"))
 }
 
-/// What paper reflects through four inks, as red, green, blue and alpha.
 fn light(inks: [u8; 4], no_ink: u8) -> [u8; 4] {
     let [cyan, magenta, yellow, black] = inks.map(|ink| ink ^ no_ink ^ 255);
     // Paper is white; each ink takes its share of the light away, and black that of all.

@@ -104,17 +104,13 @@ fn chunks(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8], Option<&[u8]>)> {
 /// those of a wrong length or in a wrong place, for which libpng or Pillow refuse what others accept.
 #[derive(Default)]
 struct Chunks<'b> {
-    /// Kinds that may come once, and `IDAT`.
     seen: Vec<&'b [u8]>,
     last: &'b [u8],
-    /// Bytes of the texts.
     texts: usize,
-    /// The colour type in the header.
     colour: u8,
 }
 
 impl<'b> Chunks<'b> {
-    /// Whether every decoder takes this one after those before it.
     fn is_usual(&mut self, kind: &'b [u8], data: &'b [u8]) -> bool {
         let is_known = USUAL_CHUNKS
             .iter()

@@ -13,7 +13,6 @@ const FILTER_LOBES: f32 = 3.0;
 
 type Pixel = [f32; RGBA_BYTES];
 
-/// The pixels that one new pixel is made of.
 struct Taps {
     start: usize,
     weights: Vec<f32>,
@@ -25,23 +24,17 @@ impl Taps {
     }
 }
 
-/// An image that grows as rows are pushed.
 pub(super) struct Resampler {
     columns: Vec<Taps>,
     rows: Vec<Taps>,
-    /// How many rows of the image were pushed.
     pushed: usize,
-    /// How many new rows are in `pixels`.
     finished: usize,
-    /// Sums of the new rows after those, as far as they have begun.
     sums: VecDeque<Vec<Pixel>>,
-    /// The row that is pushed.
     wide: Vec<Pixel>,
     pixels: Vec<u8>,
 }
 
 impl Resampler {
-    /// From a size to another, each as width and height.
     pub(super) fn new(from: (u32, u32), to: (u32, u32)) -> Self {
         Self {
             columns: taps(from.0, to.0),
@@ -54,7 +47,6 @@ impl Resampler {
         }
     }
 
-    /// Adds the next row.
     pub(super) fn push(&mut self, row: &[u8]) {
         self.wide.clear();
         self.wide.extend(row.as_chunks::<RGBA_BYTES>().0.iter().map(|pixel| premultiplied(*pixel)));
@@ -80,7 +72,6 @@ impl Resampler {
         }
     }
 
-    /// The pixels of the new image, once all rows were pushed.
     pub(super) fn into_pixels(self) -> Vec<u8> {
         self.pixels
     }

@@ -80,7 +80,6 @@ fn sides(kind: &[u8], data: &[u8]) -> Option<(u32, u32)> {
     }
 }
 
-/// Chunks, each with as much of its data as there is.
 fn chunks(mut rest: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
     std::iter::from_fn(move || {
         let (head, data) = rest.split_at_checked(8)?;

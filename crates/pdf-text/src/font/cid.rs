@@ -25,7 +25,6 @@ static COLLECTIONS: [Collection; 5] = [
     Collection::new(b"KR", include_bytes!("cid/kr.z")),
 ];
 
-/// The glyphs that all fonts of an ordering number alike.
 #[derive(Debug)]
 pub(super) struct Collection {
     ordering: &'static [u8],
@@ -39,12 +38,10 @@ impl Collection {
         Self { ordering, packed, table: OnceLock::new() }
     }
 
-    /// The collection of this `Ordering`, where its text is known.
     pub(super) fn of(ordering: &[u8]) -> Option<&'static Self> {
         COLLECTIONS.iter().find(|collection| collection.ordering == ordering)
     }
 
-    /// Appends the text of a glyph, if it has one.
     pub(super) fn push_text(&self, cid: u32, to: &mut String) {
         let (values, texts) = self.table.get_or_init(|| unpacked(self.packed));
         let value = usize::try_from(cid).ok().and_then(|cid| values.get(cid)).copied().unwrap_or_default();
@@ -87,7 +84,6 @@ fn unpacked(packed: &[u8]) -> (Vec<u32>, Vec<String>) {
     (values, String::from_utf8_lossy(rest).lines().map(str::to_owned).collect())
 }
 
-/// What one of our own tables holds.
 fn inflated(packed: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::new();
     // A test reads each of them whole.

@@ -15,14 +15,12 @@ const MAX_POOL_BYTES: usize = 1 << 20;
 /// Ranges of codes that define how many bytes a code has.
 const MAX_CODE_RANGES: usize = 256;
 
-/// A character map, as far as it was read.
 #[derive(Debug, Default)]
 pub(super) struct CMap {
     /// Codes of so many bytes are between two of them.
     spaces: Vec<CodeSpace>,
     /// Sorted by their first code.
     ranges: Vec<Range>,
-    /// The texts that ranges refer to.
     pool: String,
     pub(super) is_vertical: bool,
 }
@@ -43,9 +41,7 @@ struct Range {
 
 #[derive(Clone, Copy, Debug)]
 enum CodeTarget {
-    /// A text in the pool. Its last character counts up with the code.
     Text { from: u32, length: u16 },
-    /// The number of the first glyph.
     Glyph(u32),
 }
 
@@ -143,12 +139,10 @@ impl CMap {
         }
     }
 
-    /// Whether it says how long codes are.
     pub(super) fn has_code_spaces(&self) -> bool {
         !self.spaces.is_empty()
     }
 
-    /// How much memory it takes, in entries and texts.
     pub(super) fn weight(&self) -> usize {
         self.ranges.len() * size_of::<Range>() + self.pool.len()
     }
@@ -171,7 +165,6 @@ impl CMap {
         self.ranges[..after].iter().rev().take(4).find(|range| code <= range.high)
     }
 
-    /// The number of the glyph of a code.
     pub(super) fn glyph(&self, code: u32) -> Option<u32> {
         let range = self.range(code)?;
         if let CodeTarget::Glyph(first) = range.target { Some(first.saturating_add(code - range.low)) } else { None }

@@ -48,7 +48,6 @@ fn hex(digits: &str) -> Option<char> {
     char::from_u32(u32::from_str_radix(digits, 16).ok()?)
 }
 
-/// The code points of a listed name.
 fn listed(name: &str) -> Option<&'static str> {
     let (mut from, mut to) = (0, GLYPH_LIST.len());
     while from < to {

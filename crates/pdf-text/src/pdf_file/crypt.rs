@@ -26,7 +26,6 @@ enum Cipher {
     Aes256,
 }
 
-/// Decrypts the streams and strings of a file.
 #[derive(Debug)]
 pub(super) struct Decryptor {
     key: Vec<u8>,
@@ -61,12 +60,10 @@ impl Decryptor {
         Ok(Self { key: key.ok_or(PdfError::Password)?, streams, strings })
     }
 
-    /// The bytes of the stream `reference`.
     pub(super) fn stream<'b>(&self, bytes: &'b [u8], reference: Reference) -> Cow<'b, [u8]> {
         self.decrypted(self.streams, bytes, reference)
     }
 
-    /// A part of the object `reference`, with its strings.
     pub(super) fn object(&self, part: Object, reference: Reference) -> Object {
         match part {
             Object::String(string) => Object::String(self.decrypted(self.strings, &string, reference).into_owned()),

@@ -17,7 +17,6 @@ const MAX_FILTERS: usize = 8;
 /// Bytes that may follow compressed data: a checksum and line endings.
 const MAX_TRAILER_BYTES: u64 = 8;
 
-/// A stream's bytes after its filters.
 pub(crate) struct Decoded {
     pub(crate) bytes: Vec<u8>,
     /// Whether there is more than the limit, which is left out.
@@ -26,7 +25,6 @@ pub(crate) struct Decoded {
     pub(crate) damaged: bool,
 }
 
-/// One filter and its parameters.
 pub(super) struct Filter {
     pub(super) name: Vec<u8>,
     pub(super) parameters: Dict,
@@ -209,7 +207,6 @@ fn run_length(mut input: &[u8], limit: usize) -> (Vec<u8>, bool) {
     (output, true)
 }
 
-/// The predictors of PNG, of which each row names one.
 fn undo_png(bytes: &mut Vec<u8>, sample: usize, row: usize) {
     let (mut to, mut from) = (0, 0);
     while from + 1 < bytes.len() {
@@ -264,7 +261,6 @@ pub(super) fn direct_filters(dict: &Dict) -> Option<Vec<Filter>> {
     filters(get(b"Filter", b"F"), get(b"DecodeParms", b"DP"))
 }
 
-/// A name or an array of them, and the parameters for each.
 pub(super) fn filters(names: &Object, parameters: &Object) -> Option<Vec<Filter>> {
     let names = match names {
         Object::Null => &[],

@@ -19,18 +19,17 @@ const MAX_STREAM_BYTES: usize = 40 << 20;
 /// How far from the end the position of the last table is looked for.
 const TAIL_BYTES: usize = 2048;
 
-/// Where one object is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum XrefEntry {
     #[default]
     Missing,
-    /// From this byte on.
     At(u32),
-    /// One of the objects in a stream.
-    Within { stream: u32, index: u32 },
+    Within {
+        stream: u32,
+        index: u32,
+    },
 }
 
-/// Entries by number, and the dictionary that names the root.
 #[derive(Debug, Default)]
 pub(super) struct Xref {
     entries: Vec<XrefEntry>,
@@ -42,7 +41,6 @@ impl Xref {
         self.entries.get(number as usize).copied().unwrap_or_default()
     }
 
-    /// The numbers of all objects there are.
     pub(super) fn numbers(&self) -> impl Iterator<Item = u32> {
         (0_u32..).zip(&self.entries).filter(|(_, entry)| **entry != XrefEntry::Missing).map(|(number, _)| number)
     }
@@ -154,7 +152,6 @@ impl Xref {
         Ok(Some(dict))
     }
 
-    /// An entry of an older table.
     fn add(&mut self, number: u64, entry: XrefEntry) {
         if u32::try_from(number).is_ok_and(|number| self.entry(number) == XrefEntry::Missing) {
             self.set(number, entry);
@@ -186,7 +183,6 @@ impl Xref {
     }
 }
 
-/// Number and position of an object whose `obj` is at `found`.
 fn header_before(bytes: &[u8], found: usize) -> Option<(u64, u32)> {
     let mut at = found;
     let mut back = |is: fn(u8) -> bool, most: usize| {

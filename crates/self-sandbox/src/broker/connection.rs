@@ -74,7 +74,6 @@ impl Broker {
         }
     }
 
-    /// Ends a program, and what it has started.
     pub fn stop(&self, number: u8) {
         if let Err(error) = self.ask(&BrokerRequest::Stop { number }) {
             tracing::debug!(%error, "a language server cannot be ended");
@@ -111,14 +110,10 @@ fn exchange(socket: &OwnedFd, request: &BrokerRequest) -> io::Result<(BrokerRepl
     Ok((reply.ok_or(io::ErrorKind::InvalidData)?, pipes))
 }
 
-/// A program that runs, with the number by which the broker knows it.
 #[derive(Debug)]
 pub struct StartedProgram {
-    /// The number by which [`Broker::stop`] ends it.
     pub number: u8,
-    /// Its stdin, which closes when this is dropped.
     pub input: PipeWriter,
-    /// Its stdout and stderr.
     pub output: ProgramOutput,
 }
 
@@ -158,7 +153,6 @@ impl ProgramOutput {
         }
     }
 
-    /// The end of what the program wrote to stderr.
     pub fn last_errors(&self) -> String {
         String::from_utf8_lossy(&self.tail).trim().to_owned()
     }

@@ -22,17 +22,20 @@ const STOP_CODE: u8 = 2;
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct ProgramTable {
     pub(super) programs: Vec<BrokeredProgram>,
-    /// Directories of the host.
     pub(super) roots: Vec<OsString>,
 }
 
-/// A request of the server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum BrokerRequest {
     /// Start a program of the table in a directory below a root of the table.
-    Start { program: u8, root: u8, directory: PathBuf },
-    /// End the program that was started under this number.
-    Stop { number: u8 },
+    Start {
+        program: u8,
+        root: u8,
+        directory: PathBuf,
+    },
+    Stop {
+        number: u8,
+    },
 }
 
 impl BrokerRequest {
@@ -62,12 +65,9 @@ impl BrokerRequest {
     }
 }
 
-/// The answer of the broker.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum BrokerReply {
-    /// Done, to the program with this number.
     Done { number: u8 },
-    /// Not done, for this reason.
     Refused(String),
 }
 

@@ -51,7 +51,6 @@ struct Broker {
 }
 
 impl Broker {
-    /// Reads the table, which is the first packet, and opens its roots.
     fn of(socket: BorrowedFd<'_>) -> io::Result<Self> {
         let mut packet = vec![0; LARGEST_TABLE];
         let length = receive(socket, &mut packet)?;
@@ -154,7 +153,6 @@ impl Broker {
     }
 }
 
-/// One packet. Its length may be more than fits.
 fn receive(socket: BorrowedFd<'_>, packet: &mut [u8]) -> io::Result<usize> {
     loop {
         match recv(socket, &mut *packet, RecvFlags::TRUNC) {
@@ -179,7 +177,6 @@ fn send(socket: BorrowedFd<'_>, reply: &BrokerReply, pipes: Option<&[OwnedFd; 3]
 /// How often an ending program is looked at.
 const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
-/// A program that was started, in a new process group.
 #[derive(Debug)]
 struct Process(Child);
 
@@ -220,7 +217,6 @@ impl Process {
         Ok((Self(command.spawn()?), [to_it.into(), from_it.into(), errors.into()]))
     }
 
-    /// Its number, which is that of its group.
     fn id(&self) -> Option<Pid> {
         Pid::from_raw(i32::try_from(self.0.id()).ok()?)
     }
@@ -244,7 +240,6 @@ impl Process {
     }
 }
 
-/// The children of this process.
 #[expect(clippy::disallowed_methods, reason = "the process's own children; no call is served here")]
 fn children() -> Vec<Pid> {
     let own = getpid().as_raw_nonzero().to_string();
@@ -271,7 +266,6 @@ fn is_cleanup(child: Pid) -> bool {
     is_own && arguments.split(|byte| *byte == 0).nth(1) == Some(CLEANUP_COMMAND.as_bytes())
 }
 
-/// Ends a child and takes note of its end.
 fn kill_and_wait(child: Pid) {
     // ESRCH and ECHILD: it is gone, and its end was noted.
     let _ = kill_process(child, Signal::KILL);

@@ -16,25 +16,19 @@ impl Broker {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// Cannot be called, as no value of this exists.
     pub fn start(&self, _: usize, _: &Path, _: &Path) -> io::Result<StartedProgram> {
         match *self {}
     }
 
-    /// Cannot be called, as no value of this exists.
     pub fn stop(&self, _: u8) {
         match *self {}
     }
 }
 
-/// A program that runs, with the number by which the broker knows it.
 #[derive(Debug)]
 pub struct StartedProgram {
-    /// The number by which [`Broker::stop`] ends it.
     pub number: u8,
-    /// Its stdin, which closes when this is dropped.
     pub input: PipeWriter,
-    /// Its stdout and stderr.
     pub output: ProgramOutput,
 }
 
@@ -43,12 +37,10 @@ pub struct StartedProgram {
 pub enum ProgramOutput {}
 
 impl ProgramOutput {
-    /// Cannot be called, as no value of this exists.
     pub fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
         match *self {}
     }
 
-    /// Cannot be called, as no value of this exists.
     pub fn last_errors(&self) -> String {
         match *self {}
     }

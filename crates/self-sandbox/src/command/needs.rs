@@ -1,13 +1,9 @@
 //! What every program on Linux needs to run, besides what it was given: the table in `docs/exec.md`.
 
-/// How a path may be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Right {
-    /// Read it, list it and execute what is below it.
     Execute,
-    /// Read and list it.
     Read,
-    /// Use it as a device.
     Device,
 }
 
@@ -24,7 +20,6 @@ impl Need {
     }
 }
 
-/// Needs of every command.
 #[rustfmt::skip]
 pub(crate) const COMMON_NEEDS: &[Need] = &[
     Need(Right::Execute, "programs, libraries and their data, as packages install them",
@@ -57,7 +52,6 @@ pub(crate) const COMMON_NEEDS: &[Need] = &[
         "/dev/null /dev/zero /dev/full /dev/random /dev/urandom /dev/tty"),
 ];
 
-/// Needs of one that may use the network (`--network`).
 #[rustfmt::skip]
 pub(crate) const NETWORK_NEEDS: &[Need] = &[
     Need(Right::Read, "how names become addresses",

@@ -47,7 +47,6 @@ pub(super) fn find(name: &OsStr, directory: &Path, path: Option<&OsStr>) -> Resu
     })
 }
 
-/// The kinds of what a path may lead to.
 enum ProgramFile {
     Program,
     /// Something else: why it cannot be executed.

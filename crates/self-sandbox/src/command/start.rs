@@ -79,7 +79,6 @@ impl ConfinedCommand {
         (!missing.is_empty()).then(|| missing.iter().map(shown).collect::<Vec<_>>().join(" "))
     }
 
-    /// Puts the walls around this process.
     fn confined(&self, program: &Path, remark: &dyn Fn(&str)) -> Result<Command, CommandFailure> {
         if self.walls.how != Confine::Off {
             let required = self.walls.how == Confine::Required;

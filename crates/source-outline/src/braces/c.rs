@@ -9,7 +9,6 @@ use super::BraceGrammar;
 use crate::header::{Around, BlockKind, Ending, Header, Named, Opening, Term, Word, find, find_word, text, word};
 use crate::lex_rules::{self, WordSet};
 
-/// C, and headers of either language.
 pub(crate) static C: BraceGrammar = BraceGrammar {
     directives: true,
     labels: WordSet("public private protected signals slots"),
@@ -22,7 +21,6 @@ const ATTRIBUTE_WORDS: WordSet = WordSet(
      requires explicit typeof __typeof__ _Pragma __pragma alignof __section __printf __scanf __alloc_size \
      __must_hold __acquires __releases __counted_by",
 );
-/// Words that are not types.
 const STORAGE_WORDS: WordSet = WordSet(
     "static extern inline virtual constexpr consteval constinit friend typedef register thread_local _Thread_local \
      __inline __inline__ __always_inline noinline __extension__ export mutable explicit _Noreturn volatile __init \
@@ -123,7 +121,6 @@ fn without_prefix<'t, 'h>(mut terms: &'t [Term<'h>]) -> &'t [Term<'h>] {
     }
 }
 
-/// The `=` of a value, outside of parentheses.
 fn value_at(terms: &[Term<'_>]) -> Option<usize> {
     find(terms, Term::Sign(b'='))
 }
@@ -247,16 +244,12 @@ fn function_before_value(header: &Header<'_>, terms: &[Term<'_>], around: Around
     None
 }
 
-/// Parentheses after a name.
 struct NamedParens<'c> {
     header: &'c Header<'c>,
     terms: &'c [Term<'c>],
-    /// The place of the parentheses among the terms.
     at: usize,
     name: Word<'c>,
-    /// Where the tokens within them begin and end.
     inside: (usize, usize),
-    /// Words of a type before the name.
     types: usize,
     has_body: bool,
 }
@@ -313,7 +306,6 @@ impl NamedParens<'_> {
         from < to && (from..to).all(|at| self.header.word(at).bytes().all(|byte| byte.is_ascii_digit() || byte == b','))
     }
 
-    /// The next name with parentheses.
     fn next_name(&self) -> Option<&str> {
         let next = self.terms[self.at + 1..].windows(2).find(|pair| pair[0].is_word() && pair[1].is_group(b'('))?;
         Some(next[0].text()).filter(|next| !ATTRIBUTE_WORDS.contains(next))
@@ -346,7 +338,6 @@ fn qualified_start(terms: &[Term<'_>], at: usize) -> (usize, bool) {
     }
 }
 
-/// The definition by a macro call in capitals.
 fn made_by_macro(header: &Header<'_>, macro_name: &str, inside: (usize, usize), has_body: bool) -> Option<Named> {
     let mut args = (inside.0..inside.1)
         .filter(|at| *at == inside.0 || header.is_sign(at - 1, b','))
@@ -385,7 +376,6 @@ fn is_old_style(header: &Header<'_>, terms: &[Term<'_>]) -> bool {
     at > 0 && is_names && is_name(from) && follows && declares && no_more
 }
 
-/// `operator==`, with what qualifies it.
 fn operator(header: &Header<'_>, terms: &[Term<'_>], at: usize) -> Option<Named> {
     let is_call = [1, 2].iter().all(|next| terms.get(at + next).is_some_and(|term| term.is_group(b'(')));
     let after = &terms[at + if is_call { 2 } else { 1 }..];

@@ -15,7 +15,6 @@ const CONTROL_WORDS: WordSet = WordSet(
      yield case when checked unchecked",
 );
 
-/// Whether there may be methods here.
 fn has_methods(around: Around<'_>) -> bool {
     around.block == BlockKind::Members || around.outer_functions && around.block == BlockKind::Items
 }
@@ -88,7 +87,6 @@ fn is_enum_constant(header: &Header<'_>) -> bool {
     }
 }
 
-/// The terms without annotations and attributes before them.
 fn without_annotations<'t, 'h>(mut terms: &'t [Term<'h>]) -> &'t [Term<'h>] {
     loop {
         terms = match terms {
@@ -130,7 +128,6 @@ fn type_of(header: &Header<'_>) -> Option<Named> {
     }
 }
 
-/// The method whose parameters come before any `=`.
 fn method(header: &Header<'_>, around: Around<'_>, has_body: bool) -> Option<Named> {
     let all = header.terms(true);
     let terms = without_annotations(&all);

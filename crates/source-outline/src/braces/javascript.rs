@@ -151,7 +151,6 @@ fn function(terms: &[Term<'_>]) -> Option<Named> {
     }
 }
 
-/// The variable or member that an arrow function is assigned to.
 fn assigned(terms: &[Term<'_>], around: Around<'_>) -> Option<Named> {
     if around.open > 0 {
         return None;

@@ -15,16 +15,13 @@ const LONGEST_LINE: usize = 16 << 10;
 /// Brackets within one another: more are generated.
 const MAX_OPEN: usize = 500;
 
-/// A language whose brackets are checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum BracketLanguage {
-    /// C, C++ and Objective-C, whose preprocessor may take lines away.
     C,
     Go,
     Java,
     JavaScript,
     Proto,
-    /// Its indentation is checked, too.
     Python,
     Rust,
 }
@@ -59,7 +56,6 @@ pub(super) fn check(text: &str, language: BracketLanguage) -> Findings {
     Findings { error: checker.run(language).err().flatten(), warnings: Vec::new() }
 }
 
-/// Whether a JavaScript file may hold markup, in which quotes are text.
 fn may_be_jsx(text: &str) -> bool {
     memchr::memmem::find(text.as_bytes(), b"</").is_some() || memchr::memmem::find(text.as_bytes(), b"/>").is_some()
 }
@@ -67,19 +63,15 @@ fn may_be_jsx(text: &str) -> bool {
 /// Why a check ends early: the first error, or `None` where it cannot be certain.
 type Stop = Option<SyntaxError>;
 
-/// A bracket that is open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Open {
     bracket: u8,
     at: usize,
-    /// White space before the first word of its line.
     indent: usize,
 }
 
-/// A conditional of the preprocessor that is open.
 struct Fork {
     before: Vec<Open>,
-    /// Brackets that were open after its first branch.
     after: Option<Vec<Open>>,
     has_else: bool,
 }
@@ -90,7 +82,6 @@ struct Checker<'t> {
     /// The first bracket whose closing one is indented less: that one belongs to something around it.
     misplaced: Option<Open>,
     forks: Vec<Fork>,
-    /// Conditionals, one in another, around lines that are left out.
     left_out: usize,
     indentation: Option<Indentation>,
 }
@@ -133,7 +124,6 @@ impl Checker<'_> {
         }
     }
 
-    /// The brackets of one line.
     fn line(&mut self, start: usize, content: &[u8], lexemes: &[Lexeme]) -> Result<(), Stop> {
         let indent = content.len() - content.trim_ascii_start().len();
         for lexeme in lexemes {
@@ -210,7 +200,6 @@ fn error<T>(at: usize, message: String) -> Result<T, Stop> {
     Err(Some(SyntaxError::new(at, message)))
 }
 
-/// Whether the same brackets are open.
 fn is_alike(one: &[Open], other: &[Open]) -> bool {
     one.iter().map(|open| open.bracket).eq(other.iter().map(|open| open.bracket))
 }
@@ -228,9 +217,7 @@ const MAX_LEVELS: usize = 100;
 struct Indentation {
     /// The widths of the blocks that are open, outermost first, without the file's own of nothing.
     blocks: Vec<Width>,
-    /// Whether the statement of the last lines goes on.
     continues: bool,
-    /// Whether the last statement opens a block.
     opens_block: bool,
 }
 

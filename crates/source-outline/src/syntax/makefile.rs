@@ -5,7 +5,6 @@
 
 use structured_text::{Findings, SyntaxError};
 
-/// Lines that are reported of one text.
 const MAX_REPORTED: usize = 100;
 
 /// First words of lines that are no recipe, however they are indented.
@@ -53,13 +52,11 @@ pub(super) fn check(text: &str) -> Findings {
     findings
 }
 
-/// What make may take an indented line for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Line {
     Rule,
     Assignment,
     Call,
-    /// Nothing that it knows.
     Command,
 }
 

@@ -13,16 +13,13 @@ pub struct SourceEdit {
     pub json: String,
 }
 
-/// The source of a cell.
 #[derive(Debug)]
 pub(super) struct CellSource {
     text: String,
     /// The pieces of the text, in their order: lines, or the strings of a list.
     pieces: Vec<SourcePiece>,
-    /// The value in the JSON.
     span: Range<usize>,
     is_list: bool,
-    /// Whether the line breaks between the strings are not in them.
     is_of_lines: bool,
 }
 
@@ -30,9 +27,7 @@ pub(super) struct CellSource {
 /// string without them.
 #[derive(Debug)]
 struct SourcePiece {
-    /// Its place in the source.
     text: Range<usize>,
-    /// Its place in the JSON.
     json: Range<usize>,
 }
 
@@ -92,7 +87,6 @@ impl CellSource {
         &self.text
     }
 
-    /// The lines whose JSON begins at `place`.
     pub(super) fn lines_in(&self, place: Range<usize>) -> impl Iterator<Item = &str> {
         let here = self.pieces.iter().filter(move |piece| place.contains(&piece.json.start));
         here.map(|piece| self.text[piece.text.clone()].trim_end_matches('\n'))
@@ -228,7 +222,6 @@ impl JsonStyle {
         style
     }
 
-    /// `text` as the content of a string, without its quotation marks.
     pub(super) fn escaped(self, text: &str) -> String {
         let mut json = String::with_capacity(text.len() + 16);
         for character in text.chars() {
@@ -249,14 +242,12 @@ impl JsonStyle {
     }
 }
 
-/// Where `raw` is in the text that it was parsed from.
 fn span_of(raw: &RawValue, text: &str) -> Range<usize> {
     // A borrowed `RawValue` is a slice of the text itself.
     let start = raw.get().as_ptr() as usize - text.as_ptr() as usize;
     start..start + raw.get().len()
 }
 
-/// The lines of a string's body, each with the escape that ends it.
 fn lines(mut body: &str) -> impl Iterator<Item = &str> {
     std::iter::from_fn(move || {
         let mut at = 0;

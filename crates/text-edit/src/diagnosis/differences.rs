@@ -9,7 +9,6 @@ use crate::{placeholder, search::Search, typography};
 /// How the clause for an elided line continues.
 pub(super) const LEAVES_OUT: &str = ", leaves out ";
 
-/// The differences in the order of the file, each a clause.
 pub(super) fn described(search: &Search<'_>, old: &[&str], alignment: &Alignment, most: usize) -> Vec<String> {
     let mut clauses = Vec::new();
     let is_one_sided = |pair: &LinePair| pair.both().is_none();
@@ -27,7 +26,6 @@ pub(super) fn described(search: &Search<'_>, old: &[&str], alignment: &Alignment
     clauses
 }
 
-/// Lines that only one side has, all in one place.
 fn one_sided(search: &Search<'_>, old: &[&str], alignment: &Alignment, run: &[LinePair], clauses: &mut Vec<String>) {
     let only_old = || run.iter().filter_map(|pair| pair.old);
     let only_file = || run.iter().filter_map(|pair| pair.file);
@@ -119,7 +117,6 @@ fn content_difference(old: &str, file: &str) -> String {
     if old.to_lowercase() == file.to_lowercase() { format!("only the casing differs: {has}") } else { has }
 }
 
-/// A line in quotes, cut.
 fn quoted(line: &str) -> String {
     around(line, 0)
 }
@@ -145,7 +142,6 @@ fn named(character: Option<char>) -> String {
     }
 }
 
-/// White space as text.
 fn spaces(space: &str) -> String {
     let tabs = space.matches('\t').count();
     let spaces = space.len() - tabs;

@@ -9,7 +9,6 @@ use text_file::Line;
 use super::differences::range;
 use crate::{Location, search::Search};
 
-/// Lines that are shown at most.
 const MAX_LINES: usize = 80;
 
 /// Bytes of lines that are shown at most: about 2,000 tokens, less than a second `read` of a file costs.
@@ -33,7 +32,6 @@ pub(super) struct Part {
     pub(super) line: usize,
     /// Bytes of the text.
     pub(super) bytes: Range<usize>,
-    /// Those of them that differ from the request.
     pub(super) differs: Range<usize>,
 }
 
@@ -77,7 +75,6 @@ pub(super) fn numbered(text: &str, lines: &[Line], first: usize) -> String {
     })
 }
 
-/// The lines that fit, those around the focus first.
 fn chosen(search: &Search<'_>, block: &Range<usize>, focus: &[Range<usize>]) -> BTreeSet<usize> {
     let near = |focus: &Range<usize>| focus.start.saturating_sub(CONTEXT_LINES)..focus.end + CONTEXT_LINES;
     let wanted = focus.iter().map(near).chain([block.clone()]).flatten().filter(|line| block.contains(line));
@@ -95,7 +92,6 @@ fn chosen(search: &Search<'_>, block: &Range<usize>, focus: &[Range<usize>]) -> 
     chosen
 }
 
-/// A part of a line, marked as one.
 fn part(search: &Search<'_>, part: &Part) -> Option<String> {
     let line = search.lines()[part.line];
     // Where the change takes more than can be shown, the first of what differs is shown.
@@ -170,13 +166,11 @@ fn unique(text: &str, line: &Range<usize>, part: Range<usize>, most: usize) -> O
 /// Lines that are put around a place at most.
 const MAX_NEIGHBOURS: usize = 8;
 
-/// Places that are shown.
 const MAX_SHOWN: usize = 20;
 
 /// Lines of a place that are shown; of a longer one only those next to its new neighbours.
 const MAX_WHOLE: usize = 6;
 
-/// Bytes that are shown at most.
 const MAX_BYTES: usize = 6 << 10;
 
 /// For each of the `places` of `old` in `text` the lines before or after it that no other place has, numbered as
@@ -218,7 +212,6 @@ struct Neighbourhood<'t> {
     text: &'t str,
     lines: Vec<Line>,
     places: &'t [Location],
-    /// Lines of a place.
     count: usize,
 }
 
@@ -249,7 +242,6 @@ impl Neighbourhood<'_> {
         format!("line {}, unique with {unique_with}:\n{}", place.line, self.numbered(lines))
     }
 
-    /// The fewest lines before and after the place that no other place has.
     fn unique(&self, place: &Location) -> Option<(usize, usize)> {
         let splits = |total: usize| (0..=total).map(move |below| (total - below, below));
         let plain = |(above, below): &(usize, usize)| *above > 0 && *below > 0;

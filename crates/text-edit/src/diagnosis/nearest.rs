@@ -15,7 +15,6 @@ use crate::interpretation::{after_delimiter, resolve_entities};
 use crate::near_match::{self, Alignment, LinePair};
 use crate::{diff, search::Search};
 
-/// Differences that are described.
 const MAX_DESCRIBED: usize = 6;
 
 /// Differing lines that are shown first where not everything fits.
@@ -27,22 +26,18 @@ const MIN_SIMILARITY: f64 = 0.3;
 /// Texts of one line less alike than this are looked for as a part of a line as well.
 const SURE_SIMILARITY: f64 = 0.7;
 
-/// The part of the file that is nearest to the request.
 #[derive(Default)]
 pub(super) struct Nearest {
     /// Lines, counted from 0.
     block: Range<usize>,
-    /// The same with what is around it.
     pub(super) shown: Range<usize>,
     alike: f64,
     /// Line, counted from 1, of the same text in another casing.
     pub(super) other_case: Option<usize>,
-    /// The differences, each as a clause.
     pub(super) clauses: Vec<String>,
     /// The lines of the block that matter most, the first of them first.
     pub(super) focus: Vec<Range<usize>>,
     pub(super) parts: Vec<Part>,
-    /// Whether nothing but absolute paths differs in some line.
     pub(super) is_rewritten: bool,
     /// Whether the lines are broken otherwise than in the request.
     is_broken: bool,
@@ -152,13 +147,11 @@ impl Nearest {
         })
     }
 
-    /// Whether `other` has the same lines and says more about them.
     fn is_covered_by(&self, other: &Self) -> bool {
         let covers = other.block.start <= self.block.start && self.block.end <= other.block.end;
         covers && !self.is_broken
     }
 
-    /// A part of a line, or of several.
     fn by_pieces(search: &Search<'_>, request: &PlainRequest<'_>) -> Option<Self> {
         let bytes = substring(search.text, &request.old)?;
         let lines = search.lines();
@@ -221,7 +214,6 @@ fn between(old: &str, core: &Range<usize>, file: &str) -> Option<Range<usize>> {
     file.match_indices(before).take(BESIDE_CHARS).find_map(|(at, _)| ended(at))
 }
 
-/// Line of `old` when letters are compared without their case.
 fn in_other_case(search: &Search<'_>, request: &PlainRequest<'_>) -> Option<usize> {
     let text = search.canonical_text();
     // What is there in the same casing was not found for another reason.
@@ -278,7 +270,6 @@ fn without_paths(line: &str) -> Cow<'_, str> {
 pub(super) struct PlainRequest<'s> {
     pub(super) old: Cow<'s, str>,
     pub(super) new: Cow<'s, str>,
-    /// Names the damage that was taken off.
     pub(super) note: Option<&'static str>,
 }
 
@@ -332,7 +323,6 @@ fn without_numbers(text: &str) -> Option<String> {
     text.split('\n').map(plain).collect::<Option<Vec<String>>>().filter(|_| has_text).map(|lines| lines.join("\n"))
 }
 
-/// The text with the entities of HTML resolved, where it has some.
 fn without_entities(text: &str) -> Option<String> {
     Some(resolve_entities(text)).filter(|plain| plain != text)
 }
@@ -346,7 +336,6 @@ const PIECE_COUNTS: (usize, usize) = (32, 6);
 /// Bytes of a piece, at least and at most.
 const PIECE_BYTES: (usize, usize) = (5, 32);
 
-/// Places of one piece that are looked at.
 const MAX_PIECE_PLACES: usize = 16;
 
 /// Shorter texts are found everywhere and nowhere.

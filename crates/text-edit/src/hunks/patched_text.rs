@@ -18,7 +18,6 @@ const MAX_COMPARED: usize = 100_000;
 /// Occurrences of a context that are looked at.
 const MAX_LOOKED_AT: usize = 1000;
 
-/// A text and its lines.
 pub(super) struct PatchedText<'t> {
     pub(super) text: &'t str,
     pub(super) lines: Vec<Line>,
@@ -30,7 +29,6 @@ pub(super) struct PatchedText<'t> {
 #[derive(Clone, Debug, Default)]
 pub(super) struct FoundLines {
     pub(super) lines: Vec<usize>,
-    /// Whether there are more.
     pub(super) more: bool,
 }
 
@@ -59,7 +57,6 @@ impl<'t> PatchedText<'t> {
         found(&mut self.all(wanted))
     }
 
-    /// The first place of these whole lines from `line` on.
     pub(super) fn first_from(&self, wanted: &[&str], line: usize) -> Option<usize> {
         let all = || self.all(wanted).filter(|at| *at >= line);
         let exact = all().find(|at| self.is_exactly_at(wanted, *at) && self.shows_ending(wanted, *at));
@@ -71,12 +68,10 @@ impl<'t> PatchedText<'t> {
         wanted.len() > 1 || wanted[0].contains('\r') || line + 1 < self.lines.len() || self.text.ends_with('\n')
     }
 
-    /// Where these whole lines begin within `lines`.
     pub(super) fn places_within(&self, wanted: &[&str], lines: &Range<usize>) -> Vec<usize> {
         self.all(wanted).filter(|line| lines.contains(line)).take(MAX_KEPT + 1).collect()
     }
 
-    /// Where whole lines are of which each may be either of two.
     pub(super) fn places_of_either(&self, wanted: &[[&str; 2]]) -> FoundLines {
         let longest = (0..wanted.len()).max_by_key(|index| wanted[*index][0].len()).unwrap_or(0);
         let mut anchors: Vec<usize> = Vec::new();
@@ -97,14 +92,12 @@ impl<'t> PatchedText<'t> {
         places
     }
 
-    /// Whether the lines from `line` on are these, with the CR of each.
     pub(super) fn is_exactly_at(&self, wanted: &[&str], line: usize) -> bool {
         let lines = self.lines.get(line..line + wanted.len()).unwrap_or_default();
         let bytes = |line: &Line| self.text[line.start..line.next].trim_end_matches('\n');
         lines.len() == wanted.len() && lines.iter().map(bytes).eq(wanted.iter().copied())
     }
 
-    /// Whether these whole lines are at `line`.
     pub(super) fn is_at(&self, wanted: &[&str], line: usize) -> bool {
         let lines = self.lines.get(line..).and_then(|rest| rest.get(..wanted.len()));
         let is_wanted = |(line, wanted): (&Line, &&str)| plain(line.content(self.text)) == plain(wanted);
@@ -170,7 +163,6 @@ impl<'t> PatchedText<'t> {
         line..if !is_heading && opens { closed.map_or(end, |closed| end.min(closed + 1)) } else { end }
     }
 
-    /// The line ending around `line`, for a line that is put there.
     pub(super) fn ending_near(&self, line: usize) -> &'static str {
         let start = self.line_start(line);
         ending_before(self.text, start).or_else(|| ending_after(self.text, start)).unwrap_or("\n")
@@ -181,13 +173,11 @@ impl<'t> PatchedText<'t> {
         self.lines.get(line).map_or(self.text.len(), |line| line.start)
     }
 
-    /// The line that holds `offset`.
     pub(super) fn line_at(&self, offset: usize) -> usize {
         self.lines.partition_point(|line| line.next <= offset)
     }
 }
 
-/// A line of a patch without the CR of a CR LF.
 pub(super) fn plain(line: &str) -> &str {
     line.strip_suffix('\r').unwrap_or(line)
 }
@@ -245,14 +235,11 @@ struct HunkSite<'s, 't> {
     text: &'s PatchedText<'t>,
     is_exact: bool,
     brings_cr: bool,
-    /// Whether the last line of the text is not ended.
     is_open: bool,
-    /// Whether the last line is ended afterwards, if the hunk is about it.
     ends: bool,
 }
 
 impl HunkSite<'_, '_> {
-    /// The lines of `range` replaced by `added`.
     fn replacement(&self, range: Range<usize>, added: &[&str]) -> Option<Replacement> {
         let text = self.text;
         let mut span = text.line_start(range.start)..text.line_start(range.end);
@@ -283,7 +270,6 @@ impl HunkSite<'_, '_> {
         (new != text.text[span.clone()]).then_some(Replacement { span, text: new })
     }
 
-    /// The ending of the last line, which stays, where the hunk changes that.
     fn last_ending(&self) -> Option<Replacement> {
         let (size, last) = (self.text.text.len(), self.text.lines.last()?);
         let ending = if self.ends { self.text.ending_near(self.text.lines.len()) } else { "" };

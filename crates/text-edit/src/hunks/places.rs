@@ -16,13 +16,11 @@ const MAX_ROUNDS: usize = 16;
 /// Lines of one name whose blocks are looked at.
 const MAX_NAMED: usize = 100;
 
-/// Where a hunk can go.
 #[derive(Clone, Debug, Default)]
 pub(super) struct HunkCandidates {
     pub(super) places: FoundLines,
     /// How many of the hunk's lines are there: those at its end that are only empty can be too many.
     pub(super) used: usize,
-    /// How many lines of the text it covers.
     pub(super) covered: usize,
     /// Those of them that go from its first change to its last, counted from its place.
     core: Range<usize>,
@@ -55,7 +53,7 @@ pub enum HunkError {
     Ambiguous {
         /// How they were found.
         strategy: Strategies,
-        /// Some of them, at most 100.
+        /// Some of the places, at most 100 of them.
         places: Vec<Location>,
     },
     /// Its new lines are there, from this line on (from 1), and the old ones are not.
@@ -95,7 +93,6 @@ pub enum HunkError {
     Stopped,
 }
 
-/// A hunk and where it can go.
 pub(super) type PlacedHunk<'h> = (&'h PatchHunk<'h>, &'h mut HunkCandidates);
 
 /// The places of a hunk. What it returns once `go_on` says no is not to be used.
@@ -165,7 +162,6 @@ fn without_blanks(text: &PatchedText<'_>, hunk: &PatchHunk<'_>, used: usize) -> 
     places
 }
 
-/// The old lines from the first change to the last.
 fn core(lines: &[HunkLine<'_>]) -> Range<usize> {
     let is_change = |line: &HunkLine<'_>| !matches!(line, HunkLine::Kept(_));
     let old = |lines: &[HunkLine<'_>]| lines.iter().filter(|line| line.old().is_some()).count();
@@ -196,7 +192,7 @@ impl HunkCandidates {
         }
     }
 
-    /// Leaves the places that lie in what a name opens.
+    /// Keeps candidates inside the named definition.
     fn narrow_by_names(&mut self, text: &PatchedText<'_>, hunk: &PatchHunk<'_>) {
         let heading = hunk.heading.map(|heading| text.context_lines(heading, 0)).unwrap_or_default();
         for (lines, is_heading) in [(&self.contexts.clone(), false), (&heading, true)] {
@@ -221,7 +217,6 @@ impl HunkCandidates {
         }
     }
 
-    /// Takes the place that the number says, shifted as the hunks around are.
     fn narrow_by_number(&mut self, text: &PatchedText<'_>, hunk: &PatchHunk<'_>, shifts: [Option<isize>; 2]) {
         let Some(numbered) = number(hunk).filter(|_| !self.is_contradicted) else { return };
         let old = old_lines(hunk, self.used);
@@ -348,7 +343,6 @@ fn shifts(all: &[PlacedHunk<'_>]) -> Vec<[Option<isize>; 2]> {
     shifts
 }
 
-/// How many lines `line` is after `number`, or before it if negative.
 fn moved_by(line: usize, number: usize) -> Option<isize> {
     isize::try_from(line).ok()?.checked_sub_unsigned(number)
 }
@@ -393,7 +387,6 @@ fn in_order(all: &mut [PlacedHunk<'_>]) {
     }
 }
 
-/// The first and the last place that each hunk can have.
 fn bounds(all: &[PlacedHunk<'_>], is_whole: bool) -> Option<Vec<std::ops::RangeInclusive<usize>>> {
     let extent = |one: &HunkCandidates| if is_whole { 0..one.covered } else { one.core.clone() };
     let mut earliest = Vec::with_capacity(all.len());

@@ -20,7 +20,6 @@ pub(super) fn as_given(search: &Search<'_>) -> StepResult {
     }
 }
 
-/// Every place where `old` is if all line endings are read as LF.
 pub(super) fn through_line_endings(search: &Search<'_>) -> StepResult {
     if !search.text.contains('\r') && !search.old.contains('\r') {
         return Ok(None);
@@ -73,7 +72,6 @@ fn collect(
     (found.settled(search.wants_all), within)
 }
 
-/// The next match after `start`, where it overlaps the one there.
 fn overlapping_second(text: &str, old: &str, start: usize) -> Option<usize> {
     let after = start + old.chars().next()?.len_utf8();
     // One that overlaps begins within this one, and so ends within twice its length.

@@ -38,7 +38,6 @@ const COMMENTS_BEFORE_SPACE: [&str; 4] = ["#", "*", "--", ";"];
 const FILLER_WORDS: [&str; 16] =
     ["a", "all", "an", "and", "are", "be", "for", "in", "is", "it", "of", "on", "that", "the", "this", "to"];
 
-/// C's directives, which may have spaces after their `#`.
 const C_DIRECTIVES: [&str; 13] = [
     "define", "if", "ifdef", "ifndef", "elif", "else", "endif", "include", "undef", "pragma", "error", "warning",
     "line",
@@ -93,7 +92,6 @@ fn is_typo(old: &str, new: &str) -> bool {
         && osa::distance(old.chars(), new.chars()) <= MAX_TYPOS
 }
 
-/// The text before the first word and after the last.
 fn ends(line: &str) -> (&str, &str) {
     let is_letter = |character: char| character.is_alphanumeric() || character == '_';
     let rest = line.trim_start_matches(|character| !is_letter(character));
@@ -107,7 +105,6 @@ const MAX_LINE_BYTES: usize = 1000;
 /// Letters that a line may have been mistyped in.
 const MAX_TYPOS: usize = 3;
 
-/// Whether one word is likely the other one mistyped.
 fn is_mistyped(old: &str, new: &str) -> bool {
     let has_digit = |word: &str| word.chars().any(|one| one.is_ascii_digit());
     let digits = |word: &str| word.chars().filter(char::is_ascii_digit).collect::<String>();
@@ -171,7 +168,6 @@ fn parts_of(name: &str) -> Vec<&str> {
     parts
 }
 
-/// Which words of the request the file has, each looked for once.
 pub(super) struct Words<'t> {
     text: &'t str,
     known: RefCell<HashMap<String, bool>>,
@@ -192,7 +188,6 @@ impl<'t> Words<'t> {
     }
 }
 
-/// Whether `text` has `word` with no letter next to it.
 fn has_word(text: &str, word: &str) -> bool {
     let is_letter = |character: char| character.is_alphanumeric() || character == '_';
     text.match_indices(word)

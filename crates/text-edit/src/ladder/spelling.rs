@@ -131,14 +131,12 @@ fn are_alike(old: &[&str], old_space: usize, new: &[&str], new_space: usize) -> 
     before && (after || is_word(&old.0)) || after && is_word(&old.1)
 }
 
-/// The words before and after a space.
 fn words_around<'l>(clusters: &[&'l str], space: usize) -> (Vec<&'l str>, Vec<&'l str>) {
     let is_word = |cluster: &&str| !cluster.trim().is_empty();
     let before = clusters[..space].iter().rev().copied().take_while(is_word).collect();
     (before, clusters[space + 1..].iter().copied().take_while(is_word).collect())
 }
 
-/// A kind of character next to a cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Neighbour {
     Space,
@@ -163,11 +161,9 @@ impl Neighbour {
 pub(super) struct Spelling<'t> {
     in_context: HashMap<Context<'t>, Option<&'t str>>,
     anywhere: HashMap<&'t str, Option<&'t str>>,
-    /// Whole lines without their indentation, in which both agree.
     lines: HashMap<&'t str, Option<&'t str>>,
     /// Classes of typographic characters of `old` for some of which the file has plain ones.
     plain: [bool; MAX_CLASSES],
-    /// Those for some of which it has the same.
     kept: [bool; MAX_CLASSES],
     /// Classes of typographic characters that the file has anywhere.
     in_file: [bool; MAX_CLASSES],
@@ -215,7 +211,6 @@ const MAX_CLASSES: usize = 3;
 /// Dashes and dots, of which there are several that people write.
 const MAX_DASHES: usize = 1;
 
-/// Quotes, dashes and dots, or spaces.
 fn class(character: char) -> Option<usize> {
     Some(match plain(character)? {
         "'" | "\"" => 0,
@@ -283,7 +278,6 @@ impl<'t> Spelling<'t> {
         spelling
     }
 
-    /// The file's spelling of a cluster that the request brings in.
     fn of<'s>(&self, clusters: &[&'s str], index: usize) -> Option<&'s str>
     where
         't: 's,
@@ -323,13 +317,11 @@ impl<'t> Spelling<'t> {
         (!is_doubtful).then_some(plain)
     }
 
-    /// The file's form of a whole line, given without its indentation.
     fn line(&self, content: &str) -> Option<&str> {
         self.lines.get(content).copied().flatten()
     }
 }
 
-/// A cluster and its neighbours before and after it.
 type Context<'l> = (&'l str, Neighbour, Neighbour);
 
 fn context<'l>(clusters: &[&'l str], index: usize) -> Context<'l> {

@@ -36,7 +36,6 @@ const MAX_WINDOWS: usize = 24;
 /// Letters and digits that a line must have to be the only one that is known of a place.
 const MIN_LETTERS: usize = 8;
 
-/// The one block that `old` is but for typos.
 pub(super) fn find(search: &Search<'_>) -> StepResult {
     search.first_likely(|edit| {
         if edit.old.len() > search.lines().len() {
@@ -48,12 +47,9 @@ pub(super) fn find(search: &Search<'_>) -> StepResult {
     })
 }
 
-/// How the file and the request differ in one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Typo {
-    /// `new` has this line as the file has it.
     Corrected(usize),
-    /// `new` repeats it, in this line.
     Repeated(usize),
 }
 
@@ -61,7 +57,6 @@ enum Typo {
 struct PlainEdit<'e> {
     old: Vec<Cow<'e, str>>,
     new: Vec<Cow<'e, str>>,
-    /// For each line of `old` its place in `new` where it stays.
     kept: Vec<Option<usize>>,
     /// For each line of `old` those of `new` of which it may be a misspelt form.
     corrected: Vec<Vec<usize>>,
@@ -81,7 +76,6 @@ impl<'e> PlainEdit<'e> {
     }
 }
 
-/// The only place where every line is the file's, or typos.
 fn place(search: &Search<'_>, edit: &LineEdit<'_>, request: &PlainEdit<'_>) -> Option<(usize, Vec<(usize, Typo)>)> {
     let count = edit.old.len();
     let lines = search.lines();
@@ -186,7 +180,6 @@ fn typos(search: &Search<'_>, request: &PlainEdit<'_>, start: usize, words: &Wor
     Some(found)
 }
 
-/// The request as it would be without its typos, made at its place.
 fn made(search: &Search<'_>, edit: &LineEdit<'_>, line: usize, typos: &[(usize, Typo)]) -> Result<Found, Refusal> {
     let file = |index: usize| search.line(line + index);
     // Lines that the file has, indented as the request has them.

@@ -21,7 +21,6 @@ const REWORDED_RATIO: f64 = 0.5;
 /// Lines compared before a search among ever-matching blocks is given up.
 const LINE_BUDGET: usize = 1_000_000;
 
-/// The foldings from strict to tolerant.
 const LINE_FOLDS: [Fold; 4] = [Fold::TrailingWhitespace, Fold::Indentation, Fold::Typography, Fold::Content];
 
 /// The places of those interpretations that have any, at the strictest comparison; two that differ are none, since
@@ -107,7 +106,6 @@ fn under_fold(search: &Search<'_>, edit: &LineEdit<'_>, folded: &FoldedLines<'_>
     found
 }
 
-/// Turns sites into disjoint replacements.
 fn collect(search: &Search<'_>, fold: Fold, sites: &[Site<'_, '_>]) -> Found {
     let mut found = Found::default();
     let mut free_from = 0;
@@ -297,7 +295,6 @@ fn is_applied(site: Site<'_, '_>, replacement: &Replacement) -> bool {
     is_new(site.line) || end.checked_sub(edit.new.len()).is_some_and(is_new)
 }
 
-/// The differences between the lines of `edit.old` and the file's at `site`.
 fn looked_through(site: Site<'_, '_>) -> Strategies {
     let mut by = Strategies::default();
     for (old, file) in site.edit.old.iter().zip(site.file_lines()) {

@@ -11,24 +11,19 @@ pub(super) enum Form<'p> {
     Unified(Vec<&'p str>, TextEnd),
 }
 
-/// Where the text of a unified diff ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TextEnd {
-    /// After `*** End Patch`.
     Marked,
     AfterLine,
     /// Its last line is not ended: it was cut within it, or a client took off the white space at its end.
     WithinLine,
 }
 
-/// The lines of the `*** Begin Patch` form.
 pub(super) struct MarkedLines<'p> {
     pub(super) all: Vec<&'p str>,
-    /// The index of the first `*** Begin Patch`.
     pub(super) begin: usize,
     /// The index of the last line that is `*** End Patch`, with white space around it.
     pub(super) end: usize,
-    /// The directory that a shell command in front of the patch changes to.
     pub(super) directory: Option<String>,
 }
 
@@ -75,12 +70,10 @@ pub(super) fn is_wrapping(line: &str) -> bool {
     line.is_empty() || line.starts_with("```") || line.starts_with("~~~") || line.contains("<<") || is_word
 }
 
-/// Whether the first of these lines begins a unified diff.
 fn begins_unified(lines: &[&str]) -> bool {
     is_names(lines) || lines[0].starts_with("diff --git ")
 }
 
-/// Whether the first two of these lines name a file.
 pub(super) fn is_names(lines: &[&str]) -> bool {
     lines[0].starts_with("--- ") && lines.get(1).is_some_and(|next| next.starts_with("+++ "))
 }
@@ -134,7 +127,6 @@ fn no_patch(text: &str, lines: &[&str]) -> PatchError {
 const PATCH_FORMS: &str = "send a unified diff (`--- a/PATH`, `+++ b/PATH`, `@@ -1,3 +1,4 @@`), or `*** Begin Patch`, `*** Update File: PATH`, \
                      `@@`, lines with ` `, `-` or `+` in front, `*** End Patch`";
 
-/// The directory of `cd DIR && apply_patch <<'EOF'`.
 fn changed_directory(line: &str) -> Option<String> {
     let at = line.find("cd ").filter(|at| line[..*at].ends_with([' ', '"', '\'', '(']) || *at == 0)?;
     let (directory, command) = line[at + 3..].split_once("&&")?;

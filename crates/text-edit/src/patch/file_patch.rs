@@ -1,8 +1,8 @@
 //! A patch and the changes of each file in it; and why a text is no patch.
 
-/// Files that one patch may hold.
+/// Files that one patch may hold; more are an error.
 pub const MOST_FILES: usize = 1000;
-/// Hunks that one patch may hold.
+/// Hunks that one patch may hold, in all of its files; more are an error.
 pub const MAX_HUNKS: usize = 10_000;
 
 /// A patch that was read.
@@ -121,7 +121,6 @@ impl<'p> PatchHunk<'p> {
         self.lines.iter().filter_map(|line| line.old()).collect()
     }
 
-    /// Adds a line that was sent so.
     pub(super) fn push(&mut self, sent: &'p str) {
         self.lines.push(HunkLine::of(sent));
         self.sent.push(sent);
@@ -253,7 +252,6 @@ impl PatchError {
         Err(Self { is_too_large: true, ..error.hint("send it in several calls") })
     }
 
-    /// Names the hunk that it is about, and its file.
     #[must_use]
     pub(super) fn in_hunk(mut self, number: usize, file: &str) -> Self {
         self.message = format!("{} (hunk {number} of {file})", self.message);

@@ -10,9 +10,7 @@ pub(super) struct HunkHeader<'p> {
     pub(super) at: Option<usize>,
     /// The first new line, from 1.
     pub(super) new_at: Option<usize>,
-    /// How many lines there are before and after.
     pub(super) counts: Option<(usize, usize)>,
-    /// A line above the place.
     pub(super) context: Option<&'p str>,
     /// The text after the line numbers: usually a line above the place.
     pub(super) heading: Option<&'p str>,
@@ -84,18 +82,13 @@ impl ExpectedLines {
     }
 }
 
-/// A hunk that was read.
 pub(super) struct ReadHunk<'p> {
     pub(super) hunk: PatchHunk<'p>,
-    /// The index of the line after it.
     pub(super) next: usize,
-    /// Whether its header counts other lines than it has.
     pub(super) is_miscounted: bool,
-    /// How many lines its header counts before and after that it has not.
     pub(super) missing: (usize, usize),
 }
 
-/// Reads the hunk that begins with the header at `start`.
 pub(super) fn read<'p>(lines: &[&'p str], start: usize) -> Result<ReadHunk<'p>, PatchError> {
     let header = HunkHeader::parse(lines[start]).unwrap_or_default();
     // More lines than can be counted are as many as there can be.
@@ -149,7 +142,6 @@ pub(super) fn read<'p>(lines: &[&'p str], start: usize) -> Result<ReadHunk<'p>, 
     Ok(ReadHunk { hunk: hunk.finish(&marked)?, next: at, is_miscounted: (old, new) != (0, 0), missing })
 }
 
-/// Whether something else than a line of this hunk begins at `at`.
 fn begins_other(lines: &[&str], at: usize, expected: &ExpectedLines) -> bool {
     let line = lines[at];
     if is_header(line) {
@@ -181,7 +173,6 @@ fn goes_on(lines: &[&str], at: usize, or_hunk: bool) -> bool {
     telling.is_some_and(|line| if begins_other(line) { or_hunk && line.starts_with("@@") } else { true })
 }
 
-/// Whether a line can only begin something else than a hunk's line.
 pub(super) fn is_header(line: &str) -> bool {
     line.starts_with("diff --git ") || line.starts_with("```") || line.starts_with("Index: ") || line.starts_with("@@")
 }

@@ -27,7 +27,6 @@ pub(super) fn parse<'p>(lines: &MarkedLines<'p>) -> Result<Patch<'p>, PatchError
 struct MarkedReader<'r, 'p> {
     lines: &'r MarkedLines<'p>,
     at: usize,
-    /// Hunks so far, of all files.
     hunks: usize,
     notes: Vec<String>,
 }
@@ -49,7 +48,6 @@ impl<'p> MarkedReader<'_, 'p> {
         self.at + 1
     }
 
-    /// Notes lines that belong to no patch.
     fn outside(&mut self, range: std::ops::Range<usize>) {
         let ignored = self.lines.all[range.clone()].iter().filter(|line| !is_wrapping(line)).count();
         if ignored > 0 {

@@ -4,19 +4,16 @@ use std::fmt::Write as _;
 
 use super::{FileAction, FilePatch, FinalNewline, HunkLine, PatchError, PatchHunk, PatchPath};
 
-/// The headers of one file and its hunks.
 #[derive(Default)]
 pub(super) struct Section<'p> {
     pub(super) line: usize,
     pub(super) hunks: Vec<PatchHunk<'p>>,
     is_git: bool,
-    /// The names after `---` and `+++`.
     names: Option<(HeaderName, HeaderName)>,
     /// The names of the line `diff --git`, where both are the same path.
     git_name: Option<PatchPath>,
     renamed: (Option<PatchPath>, Option<PatchPath>),
     copied: (Option<PatchPath>, Option<PatchPath>),
-    /// The file's mode by the headers.
     old_mode: Option<&'p str>,
     new_mode: Option<&'p str>,
     /// That of a line `index`, which only a file has that keeps its mode.
@@ -59,7 +56,6 @@ impl<'p> Section<'p> {
         Self { is_git: true, git_name: of_git_header(names), ..Self::at(line) }
     }
 
-    /// Whether the lines `---` and `+++` that follow are its own.
     pub(super) fn wants_names(&self) -> bool {
         self.is_git && self.names.is_none() && self.hunks.is_empty()
     }
@@ -68,7 +64,6 @@ impl<'p> Section<'p> {
         self.names = Some((HeaderName::parse(old), HeaderName::parse(new)));
     }
 
-    /// Whether it says nothing yet that could be applied.
     pub(super) fn is_empty(&self) -> bool {
         let is_more = self.is_new || self.is_deleted || self.is_binary || self.renamed.0.is_some();
         self.hunks.is_empty() && !is_more && self.copied.0.is_none() && self.old_mode.is_none()
@@ -113,7 +108,6 @@ impl<'p> Section<'p> {
         Ok(FilePatch { line, action: self.action()? })
     }
 
-    /// The file as the headers have it.
     pub(super) fn shown_name(&self) -> String {
         let new = self.names.as_ref().map(|(old, new)| if new.is_none { old.alone() } else { new.alone() });
         let path = new.as_ref().or(self.git_name.as_ref());
@@ -176,7 +170,6 @@ impl<'p> Section<'p> {
         Ok(FileAction::Update { path, to: None, hunks })
     }
 
-    /// The path of a file that is not renamed.
     fn path(&self, is_new: bool, is_deleted: bool) -> Result<PatchPath, PatchError> {
         match &self.names {
             None => self.git_name.clone().ok_or_else(|| {
@@ -216,7 +209,6 @@ impl<'p> Section<'p> {
     }
 }
 
-/// The name after `---` or `+++`.
 #[derive(Clone, Debug)]
 struct HeaderName {
     text: String,

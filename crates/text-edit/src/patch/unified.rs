@@ -117,7 +117,6 @@ const HEADER_MARKS: [&str; 6] = ["diff --git ", "index ", "--- ", "+++ ", "@@ ",
 struct UnifiedReader<'r, 'p> {
     lines: &'r [&'p str],
     at: usize,
-    /// Hunks so far, of all sections.
     hunks: usize,
     section: Option<Section<'p>>,
     files: Vec<FilePatch<'p>>,

@@ -18,19 +18,16 @@ use source_outline::Definition;
 
 use crate::{HitLine, SearchMode, Skipped, file_text::FileContent, outline_of_file, read_decoded};
 
-/// Lines kept of one match that spans many.
 const MATCH_LINES: usize = 50;
 /// Bytes, about, that an answer needs for a line in addition to its text: its number and a mark.
 const LINE_OVERHEAD: usize = 12;
 /// Matches between two looks at the stop signal.
 const CHECK_EVERY: usize = 64;
 
-/// Bounds of the hits that may still be kept of a file.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::content_search) struct FileLimits {
     /// Matches that another page has shown: counted, their text is not kept.
     pub(in crate::content_search) skip: usize,
-    /// Stop when this many matches were found, the skipped ones included.
     pub(in crate::content_search) matches: usize,
     /// Stop when this many bytes of text are kept.
     pub(in crate::content_search) text: usize,
@@ -38,22 +35,17 @@ pub(in crate::content_search) struct FileLimits {
     pub(in crate::content_search) content: usize,
 }
 
-/// Matches found in one file so far.
 #[derive(Debug, Default)]
 pub(super) struct FileMatches {
-    /// Lines kept so far.
     pub(super) lines: Vec<HitLine>,
     /// Bytes of text kept so far.
     pub(super) bytes: usize,
-    /// Matches found so far.
     pub(super) matches: usize,
-    /// How often the pattern is in their lines, where those are one each.
     pub(super) occurrences: usize,
     /// A NUL byte was met: the file is binary and its matches do not count.
     pub(super) binary: bool,
     /// A limit was reached before the end.
     pub(super) cut: bool,
-    /// The call was stopped.
     pub(super) stopped: Option<StopReason>,
     /// A line that matches or is kept is not ASCII.
     pub(super) foreign: bool,
@@ -62,13 +54,11 @@ pub(super) struct FileMatches {
 }
 
 impl FileMatches {
-    /// Without lines where no match is to be shown.
     pub(super) fn without_hidden_lines(self, limits: FileLimits) -> Self {
         if self.matches > limits.skip { self } else { Self { lines: Vec::new(), bytes: 0, ..self } }
     }
 }
 
-/// The sink of one file.
 #[derive(Debug)]
 pub(super) struct Collector<'a> {
     pub(super) matcher: &'a RegexMatcher,
@@ -83,7 +73,6 @@ pub(super) struct Collector<'a> {
 }
 
 impl Collector<'_> {
-    /// The shown part of a line, around `hit`.
     fn excerpt(&mut self, line: &[u8], hit: impl FnOnce(&[u8]) -> Option<Range<usize>>) -> HitLine {
         if line.is_ascii() {
             return excerpt(line, hit);
@@ -334,7 +323,6 @@ fn excerpt(line: &[u8], hit: impl FnOnce(&[u8]) -> Option<Range<usize>>) -> HitL
     HitLine { text, cut_at: Some(characters(&line[..hit.start]) as u64 + 1), ..HitLine::default() }
 }
 
-/// Characters that `bytes` are shown as.
 fn characters(bytes: &[u8]) -> usize {
     bytes.utf8_chunks().map(|chunk| chunk.valid().chars().count() + usize::from(!chunk.invalid().is_empty())).sum()
 }
@@ -373,14 +361,12 @@ const MAX_DEFINING_LINE: usize = 64 << 10;
 /// A search for definitions: which of them are hits, and how many are kept.
 pub(super) struct DefinitionSearch<'s> {
     pub(super) names: &'s RegexMatcher,
-    /// Declarations without a body, and no others.
     pub(super) prototypes: bool,
     pub(super) limits: FileLimits,
     pub(super) stop: &'s StopSignal,
 }
 
 impl DefinitionSearch<'_> {
-    /// Searches a file, of which `content` has been read.
     pub(super) fn search(&self, file: &mut OpenFile, content: FileContent<'_>) -> Result<FileMatches, Skipped> {
         let name = file.path().to_string();
         let is_small = content.whole && content.bytes.len() <= text_file::HEAD_BYTES;
@@ -419,7 +405,6 @@ impl DefinitionSearch<'_> {
         }
     }
 
-    /// Takes the definition, which is on this line, where it matches.
     fn take(&self, one: &Definition, line: &str, found: &mut FileMatches) {
         let number = one.line as u64;
         // Several on one line are one hit.
@@ -471,7 +456,6 @@ fn last_part(name: &str) -> &str {
     name.rsplit(['.', ':']).next().filter(|part| !part.is_empty()).unwrap_or(name)
 }
 
-/// Finds the lines of definitions in a text that comes in pieces.
 #[derive(Debug)]
 struct DefiningLines<'d> {
     /// Those whose lines are still to come, ascending.
@@ -503,7 +487,6 @@ impl<'d> DefiningLines<'d> {
         }
     }
 
-    /// Takes what is on the last line, which no line break ends.
     fn finish(mut self, mut take: impl FnMut(&Definition, &str)) {
         self.end_line(&mut take);
     }

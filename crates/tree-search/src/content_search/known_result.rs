@@ -11,12 +11,10 @@ use confined_fs::{Entry, EntryOrigin, FileKind, SiblingCache, StatFacts, Workspa
 use crate::stored_index::{StoredCursor, StoredIndex};
 use crate::{Candidates, FilterQuery, KnownContent, MayMatch, Pattern, Skipped, Tally, path_index::PathText};
 
-/// The results for one pattern below one root.
 #[derive(Debug)]
 pub(super) struct StoredResults {
     cursor: StoredCursor,
     candidates: Candidates,
-    /// Files of which nothing is known.
     pub(super) unknown: usize,
 }
 
@@ -29,7 +27,6 @@ pub(super) enum SearchItem {
     Unmatched(Box<UnmatchedFiles>),
     /// Consecutive files that need not be opened: the path index knows their result.
     Counted(Tally),
-    /// A file that is left out, by what the path index knows.
     LeftOut(WorkspacePath, Skipped),
 }
 
@@ -38,7 +35,6 @@ pub(super) enum SearchItem {
 pub(super) enum Expected {
     /// Nothing is known: it has to be searched.
     Unknown,
-    /// No match but within these lines, as long as it has that fingerprint.
     Within(Vec<Range<u32>>, u64),
     /// No match, or that it is left out, as long as it has those facts.
     Result(Box<(Option<Skipped>, StatFacts)>),
@@ -91,7 +87,6 @@ impl StoredResults {
 #[derive(Clone, Debug)]
 pub(super) struct UnmatchedFiles {
     origin: EntryOrigin,
-    /// Its path below the root.
     directory: PathBuf,
     names: PathText,
     facts: Vec<StatFacts>,
@@ -114,7 +109,6 @@ impl UnmatchedFiles {
         is_here
     }
 
-    /// How many they are.
     pub(super) fn len(&self) -> usize {
         self.facts.len()
     }
@@ -128,7 +122,6 @@ impl UnmatchedFiles {
         })
     }
 
-    /// The file at that position, to be searched.
     pub(super) fn entry(&self, at: usize) -> Entry {
         self.origin.entry(&self.directory.join(self.names.get(at)), FileKind::File)
     }

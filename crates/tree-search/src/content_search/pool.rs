@@ -24,7 +24,6 @@ const FILES_PER_CHECK: usize = 4;
 /// The same for files of which only the state is checked.
 const STATS_PER_CHECK: usize = 64;
 
-/// Consecutive files of the walk.
 #[derive(Default)]
 pub(super) struct Chunk {
     pub(super) index: usize,
@@ -34,13 +33,10 @@ pub(super) struct Chunk {
 /// State that the threads of one search share.
 pub(super) struct SearchPool<'a> {
     pub(super) query: &'a Query<'a>,
-    /// Files are counted, and those of the page searched once more.
     counts_first: bool,
     merge: Mutex<Merge>,
-    /// Signalled after each chunk.
     pub(super) merged: Condvar,
     done: AtomicBool,
-    /// Files searched so far.
     pub(super) searched: AtomicUsize,
     /// Files that were in another state than the stored index knows, and those that it answered for.
     pub(super) outdated: AtomicUsize,
@@ -61,7 +57,6 @@ impl<'a> SearchPool<'a> {
         }
     }
 
-    /// Whether nothing that is found from now on can be shown.
     pub(super) fn is_done(&self) -> bool {
         self.done.load(Ordering::Relaxed)
     }
@@ -89,7 +84,6 @@ impl<'a> SearchPool<'a> {
         self.merge.into_inner().unwrap_or_else(PoisonError::into_inner).into_hits(stopped)
     }
 
-    /// Searches chunks until there are no more.
     pub(super) fn help(&self, workspace: &Workspace, receiver: &Receiver<Chunk>) {
         // Without this, the walk would wait for the chunk of a worker that panicked.
         let _guard = EndOnPanic(self);
@@ -101,7 +95,6 @@ impl<'a> SearchPool<'a> {
         }
     }
 
-    /// Searches a chunk and merges it.
     pub(super) fn search(&self, worker: &mut Worker<'_>, chunk: Chunk) {
         let mut search = ChunkSearch::new(self);
         // It ends early where nothing more can be shown, which the hits say.
@@ -181,12 +174,10 @@ impl<'a> SearchPool<'a> {
     }
 }
 
-/// The search of one chunk.
 struct ChunkSearch<'s, 'a> {
     pool: &'s SearchPool<'a>,
     left: Remaining,
     hits: ChunkHits,
-    /// Files looked at so far.
     looked_at: usize,
 }
 
@@ -292,7 +283,6 @@ impl Remaining {
         Self { results, skip, text: query.text_budget, content: query.text_budget }
     }
 
-    /// Takes off what a file with so many results has.
     fn take(&mut self, found: &FileHits, results: usize) {
         self.results = self.results.saturating_sub(results);
         if self.skip < usize::MAX {
@@ -332,18 +322,12 @@ impl Drop for EndOnPanic<'_> {
 /// Bytes, about, that a file's hits take in addition to their text.
 const FILE_WEIGHT: usize = 400;
 
-/// Hits of one chunk of files, as one worker found them.
 #[derive(Debug, Default)]
 struct ChunkHits {
-    /// Files with hits, each with the chunk's tally when it was done.
     pub(super) files: Vec<(Tally, Box<FileHits>)>,
-    /// The whole chunk's tally.
     pub(super) tally: Tally,
-    /// The first files that were left out.
     pub(super) skipped: SkippedPaths,
-    /// The worker left the chunk before its end, having enough.
     pub(super) cut: bool,
-    /// The call was stopped.
     pub(super) stopped: Option<StopReason>,
 }
 
@@ -354,7 +338,6 @@ impl ChunkHits {
     }
 }
 
-/// The results so far.
 #[derive(Debug, Default)]
 pub(super) struct Merge {
     keep: Keep,
@@ -375,7 +358,6 @@ impl Merge {
         Self { keep, by_lines, newest, ..Self::default() }
     }
 
-    /// Whether nothing that comes later can change the answer.
     pub(super) fn done(&self) -> bool {
         self.found.capped || self.found.stopped.is_some()
     }

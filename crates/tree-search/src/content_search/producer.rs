@@ -43,7 +43,6 @@ const CHUNKS_ALONE: usize = 1;
 const ALONE_INDEXED: usize = 3;
 const SHORT_TIME: Duration = Duration::from_millis(1);
 
-/// Walks from one start after the other, fills chunks and hands them over.
 pub(super) struct Producer<'a> {
     pool: &'a SearchPool<'a>,
     worker: Worker<'a>,
@@ -56,18 +55,15 @@ pub(super) struct Producer<'a> {
     helping: usize,
     helpers: usize,
     chunk: Chunk,
-    /// Files in the chunk that only need a stat.
     unmatched: usize,
     /// Files that were handed over by their paths to be counted as left out.
     named: usize,
     began: Instant,
     reported: Instant,
-    /// Names that were settled since the last look at the clock.
     steps: usize,
     /// Whether every file is searched, so that names do not matter.
     admits_all: bool,
     start: &'a WorkspacePath,
-    /// Files met below the start so far.
     files: usize,
     /// The files that the n-gram filter leaves, where names come from the path index that it is about.
     candidates: Option<Candidates>,
@@ -154,7 +150,6 @@ impl<'a> Producer<'a> {
         (self.worker, self.links)
     }
 
-    /// Takes in files that need not be opened.
     fn count(&mut self, tally: Tally) {
         match self.chunk.files.last_mut() {
             Some(SearchItem::Counted(sum)) => *sum = sum.plus(tally),
@@ -188,7 +183,6 @@ impl<'a> Producer<'a> {
         self.chunk.files.push(SearchItem::Unmatched(Box::new(files)));
     }
 
-    /// Whether the answer may still name a file that is left out.
     fn names_skipped(&self) -> bool {
         self.named < SkippedPaths::MAX_NAMED
     }
@@ -226,7 +220,6 @@ impl<'a> Producer<'a> {
             self.pool.search(&mut self.worker, chunk);
         }
     }
-    /// Whether to continue after so many names were settled.
     fn settled(&mut self, names: usize) -> ControlFlow<()> {
         self.steps += names;
         if self.steps < NAMES_PER_CHECK {

@@ -9,9 +9,7 @@ use regex_syntax::hir::{Class, Hir, HirKind};
 
 use crate::Pattern;
 
-/// Bytes of a run that are looked at.
 const MAX_RUN_BYTES: usize = 24;
-/// Runs of an alternation.
 const MAX_RUNS: usize = 4;
 /// Positions that are compared before it is decided whether the run is there.
 const WINDOW_POSITIONS: usize = 1024;
@@ -28,7 +26,6 @@ const FREQUENT_BYTES: [(&[u8], u64); 5] = [
     (b"!&579<GHKVWXY[]`qz", 20),
     (b"%'+QZ\\j|", 6),
 ];
-/// The same of all others.
 const RARE_FREQUENCY: u64 = 3;
 
 /// One byte of a run: a byte of the text is it once the bits of `either` are set, which for a letter is its case.
@@ -56,9 +53,7 @@ impl RunByte {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Run {
     bytes: Vec<RunByte>,
-    /// The positions of its three rarest.
     rarest: [usize; 3],
-    /// How often these are met, in a million million positions.
     often: u64,
 }
 
@@ -98,7 +93,6 @@ fn meets([one, two, three]: [(&[u8], RunByte); 3]) -> bool {
     least == 0
 }
 
-/// Runs, one of which is in every match.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct RequiredBytes {
     runs: Vec<Run>,
@@ -113,7 +107,6 @@ impl RequiredBytes {
         Some(Self { runs, asked: 0, admitted: 0 })
     }
 
-    /// Whether certainly nothing in `text` matches.
     pub(super) fn rules_out(&mut self, text: &[u8]) -> bool {
         if self.asked >= MIN_ASKED && self.admitted > self.asked / 4 {
             return false;
@@ -125,7 +118,6 @@ impl RequiredBytes {
     }
 }
 
-/// The best choice of runs.
 fn best(pattern: &Hir) -> Option<Vec<Run>> {
     let mut search = RunSearch::default();
     search.add(pattern);
@@ -133,7 +125,6 @@ fn best(pattern: &Hir) -> Option<Vec<Run>> {
     search.best
 }
 
-/// The runs so far, in the order of the pattern.
 #[derive(Default)]
 struct RunSearch {
     /// The bytes that are adjacent to what comes next.
@@ -177,7 +168,6 @@ impl RunSearch {
         self.offer(run.into_iter().collect());
     }
 
-    /// Takes these runs where they are rarer than the best ones.
     fn offer(&mut self, runs: Vec<Run>) {
         let often = |runs: &[Run]| runs.iter().map(|run| run.often).sum::<u64>();
         let is_rare = !runs.is_empty() && runs.len() <= MAX_RUNS && often(&runs) <= MAX_FREQUENCY;
@@ -187,7 +177,6 @@ impl RunSearch {
     }
 }
 
-/// The one character that a class matches, in one case or both.
 fn letter(class: &Class) -> Option<RunByte> {
     let class = match class {
         Class::Unicode(class) => class.clone(),

@@ -37,10 +37,8 @@ use crate::{BeyondAscii, FileHits, ProgressReader, Query, SearchMode, SeenConten
 
 pub(super) use crate::content_search::collector::FileLimits;
 
-/// The result for one file.
 #[derive(Debug)]
 pub(super) enum FileResult {
-    /// Looked into, or its index was believed.
     Done {
         hits: Option<Box<FileHits>>,
         /// The call was stopped within the file: there may be more.
@@ -48,14 +46,12 @@ pub(super) enum FileResult {
         /// False where a pattern beyond ASCII has no match, and the file is in no encoding that is recognised.
         is_utf8: bool,
     },
-    /// Left out, with the reason.
     Skipped(WorkspacePath, Skipped),
     /// No longer there, or no regular file: nothing to report.
     Gone,
 }
 
 impl FileResult {
-    /// Looked into, or known, to hold no match.
     const NOTHING: Self = Self::Done { hits: None, stopped: None, is_utf8: true };
 }
 
@@ -80,9 +76,7 @@ pub(super) struct Worker<'a> {
     buffer: Vec<u8>,
     /// Bytes that are searched between two looks at the clock; learnt while the worker works.
     piece_size: Cell<usize>,
-    /// The directory that is kept open for the next file.
     pub(super) siblings: SiblingCache,
-    /// Found with the first file of a walk.
     required: OnceCell<Option<RequiredBytes>>,
     /// Files that were in another state than the stored index knows, and those that it answered for.
     pub(super) outdated: usize,
@@ -119,7 +113,6 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Searches a file that a walk met.
     pub(super) fn search(&mut self, entry: Entry, expected: &Expected, limits: FileLimits) -> FileResult {
         // None is recognised in files of that name.
         if matches!(self.query.mode, SearchMode::Definitions { .. })
@@ -257,7 +250,6 @@ impl<'a> Worker<'a> {
         searched
     }
 
-    /// Whether the whole file, which the buffer holds, is text without a match.
     fn rules_out(&mut self, length: usize) -> bool {
         let content = &self.buffer[..length];
         // What is not UTF-8 may be searched in another form, and a file without a match may itself be a result.
@@ -348,7 +340,6 @@ impl<'a> Worker<'a> {
         found.and_then(|found| if found.binary { Err(Skipped::Binary) } else { Ok(found) })
     }
 
-    /// One pass of the searcher over the file in that form.
     fn run(
         &mut self,
         file: &mut OpenFile,
@@ -406,14 +397,11 @@ impl<'a> Worker<'a> {
     }
 }
 
-/// In which form a file is given to the searcher.
 #[derive(Clone, Copy)]
 enum Input<'i> {
     /// Its bytes, whose lines are shown in that encoding, or else as UTF-8.
     Bytes(Option<&'static Encoding>),
-    /// The text of all of it.
     Decoded(&'i str),
-    /// Decoded as it comes.
     Stream(&'static Encoding),
 }
 

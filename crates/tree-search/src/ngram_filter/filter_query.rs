@@ -29,7 +29,6 @@ const MAX_COPIES: u32 = 8;
 /// Edges of a graph, and parts of the pattern that are looked at, repeated ones again.
 const MAX_WORK: usize = 8 << 10;
 
-/// The demands of a pattern on content.
 #[derive(Debug)]
 pub(crate) struct FilterQuery {
     pub(super) grams: GramQuery,
@@ -38,7 +37,6 @@ pub(crate) struct FilterQuery {
 }
 
 impl FilterQuery {
-    /// The demands of `pattern`.
     pub(crate) fn of(pattern: &Pattern) -> Self {
         let Some(hir) = pattern.hir() else {
             // An unknown demand leaves nothing out.
@@ -65,7 +63,6 @@ type Ways = BTreeMap<Context, NodeId>;
 #[derive(Debug)]
 struct PatternReader {
     graph: GramGraph,
-    /// Steps that are left for the part that is being read.
     work: usize,
     lines: bool,
 }
@@ -150,7 +147,6 @@ impl PatternReader {
         ways
     }
 
-    /// Exactly one of these folded strings.
     fn strings(&mut self, strings: &[Vec<u8>], from: Ways) -> Ways {
         if self.work == 0 {
             return self.any_text(from);
@@ -182,12 +178,10 @@ impl PatternReader {
         edges.into_iter().map(|(context, edges)| (context, self.graph.node(edges))).collect()
     }
 
-    /// Some text of unknown length.
     fn any_text(&mut self, from: Ways) -> Ways {
         if from.is_empty() { from } else { Ways::from([(Context::default(), self.graph.any(from.into_values()))]) }
     }
 
-    /// Joins ways: any of these.
     fn either(&mut self, ends: impl IntoIterator<Item = Ways>) -> Ways {
         let mut ways = self.by_context(ends.into_iter().flatten());
         if let Some(unknown) = ways.get(&Context::default()).copied() {
@@ -255,12 +249,10 @@ struct Edge {
 }
 
 impl GramQuery {
-    /// The query that every text satisfies.
     pub(super) fn all() -> Self {
         Self { nodes: vec![Vec::new()] }
     }
 
-    /// Whether it leaves nothing out.
     pub(super) fn is_all(&self) -> bool {
         self.nodes.len() == 1
     }
@@ -316,29 +308,24 @@ impl GramQuery {
     }
 }
 
-/// The place of a node in a graph that is being made.
 type NodeId = usize;
 
 /// An edge that is being made, of one byte.
 type NewEdge = (NodeId, GramColumns);
 
-/// A graph that is being made.
 #[derive(Debug)]
 struct GramGraph {
     nodes: Vec<Vec<NewEdge>>,
-    /// The same edges lead to the same node.
     made: HashMap<Vec<NewEdge>, NodeId>,
 }
 
 impl GramGraph {
-    /// Where a match begins.
     const START_NODE: NodeId = 0;
 
     pub(super) fn new() -> Self {
         Self { nodes: vec![Vec::new()], made: HashMap::new() }
     }
 
-    /// The node that any of these edges leads to.
     fn node(&mut self, mut edges: Vec<NewEdge>) -> NodeId {
         edges.sort_unstable();
         edges.dedup();
@@ -356,12 +343,10 @@ impl GramGraph {
         node
     }
 
-    /// The node that any of these nodes leads to without a demand.
     pub(super) fn any(&mut self, nodes: impl IntoIterator<Item = NodeId>) -> NodeId {
         self.node(nodes.into_iter().map(|node| (node, GramColumns::default())).collect())
     }
 
-    /// Whether what reaches `node` reaches `other` as well.
     fn implies(&self, node: NodeId, other: NodeId) -> bool {
         node == other || self.nodes[other].contains(&(node, GramColumns::default()))
     }
@@ -383,7 +368,6 @@ impl GramGraph {
         query.simplified()
     }
 
-    /// The same with the edges of a chain made one.
     fn joined(self, end: NodeId, used: &[usize]) -> GramQuery {
         let mut places = vec![0; self.nodes.len()];
         let mut nodes: Vec<Vec<Edge>> = vec![Vec::new()];

@@ -25,12 +25,10 @@
 
 /// Bytes that have to be known before a byte to name its grams.
 pub(super) const CONTEXT_BYTES: u8 = 3;
-/// Columns of a block.
 pub(crate) const COLUMN_COUNT: usize = 1 << COLUMN_BITS;
 const COLUMN_BITS: u32 = 14;
 /// Columns of a 3-gram that is not frequent.
 const RARE_COLUMNS: usize = 3;
-/// Columns of a letter beyond ASCII.
 const LETTER_COLUMNS: usize = 6;
 /// Room for 4-grams of one text that were met, by the bits of their hash.
 const MET_BITS: u32 = 13;
@@ -92,7 +90,6 @@ impl GramColumns {
         self.count += 1;
     }
 
-    /// Whether there are none.
     pub(super) fn is_empty(&self) -> bool {
         self.count == 0
     }

@@ -39,7 +39,6 @@ const COMPARISONS_UNASKED: u32 = 6;
 const SINGLE_CALL: Duration = Duration::from_millis(300);
 
 impl PathIndex {
-    /// With [`IndexMode::Eager`], begins to list all roots in the background.
     pub fn start(self: &Arc<Self>, workspace: &Workspace) {
         if self.mode == IndexMode::Eager {
             self.build(workspace, Duration::ZERO);
@@ -261,7 +260,6 @@ fn old_list(workspace: &Workspace, root: &WorkspacePath, waiting: &dyn Fn(&Works
     None
 }
 
-/// Lists and watches a root.
 fn listed(workspace: &Workspace, root: &WorkspacePath, index: &PathIndex) -> RootState {
     for _ in 0..MAX_LISTINGS {
         // A queue of events for each root and not that of `DiskWatcher`: it is read within a search, by the thread that
@@ -356,7 +354,6 @@ const BATCH_BYTES: usize = 1 << 20;
 /// grep-searcher.
 const FIRST_LOOK: usize = 64 << 10;
 
-/// A file that was read for the filter.
 struct ReadFile {
     path: WorkspacePath,
     id: u32,
@@ -394,7 +391,6 @@ fn fill(index: &PathIndex, root: &WorkspacePath) -> bool {
 /// [`RootIndex::settled`].
 type Batch = (Vec<(Entry, u32)>, u64, SettledTimes);
 
-/// The next unread files.
 fn next_batch(index: &mut RootIndex) -> Option<Batch> {
     let from = index.list.position_after(index.filled_to.as_ref());
     let items = &index.list.items;
@@ -472,7 +468,6 @@ fn read(entry: &Entry, settled: SettledTimes) -> Option<(ReadContent, Option<Kno
     Some((classified(&bytes), KnownStat::of(&stat, is_settled)))
 }
 
-/// The content of a file as a search would take it.
 fn classified(bytes: &[u8]) -> ReadContent {
     // Searched as what it decodes to.
     if encoding_rs::Encoding::for_bom(bytes).is_some() {
@@ -537,7 +532,6 @@ fn is_due(index: &RootIndex, at_end: bool, is_listing_outdated: bool) -> bool {
     rested && (is_listing_outdated || is_outdated(index.list.files(), index.unsaved))
 }
 
-/// Encodes the files that are in the known state.
 fn contents(list: &PathList, device: u64) -> IndexContents {
     let mut contents = IndexContents::new(device);
     let mut stats = StatCache::default();
@@ -561,7 +555,6 @@ fn contents(list: &PathList, device: u64) -> IndexContents {
 /// the one before it.
 const READ_TIME: Duration = Duration::from_millis(800);
 const LEAST_READ_TIME: Duration = Duration::from_millis(300);
-/// How long a listing is waited for.
 const LISTING_TIME: Duration = Duration::from_millis(1200);
 /// How long another thread's write is waited for.
 const WRITE_TIME: Duration = Duration::from_millis(1500);
@@ -573,7 +566,6 @@ impl PathIndex {
         self.stored.stored.is_kept() && present_roots(workspace).any(|root| self.has_work(&root))
     }
 
-    /// Goes on with that for about a second.
     pub fn finish(self: &Arc<Self>, workspace: &Workspace) {
         let began = Instant::now();
         for root in present_roots(workspace).filter(|root| self.has_work(root)) {

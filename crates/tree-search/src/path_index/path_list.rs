@@ -76,12 +76,10 @@ impl PathList {
         (list, verified)
     }
 
-    /// Without a name yet.
     pub(crate) fn empty(root: &WorkspacePath, origin: EntryOrigin) -> Self {
         Self { items: PathTable::new(origin), root: root.clone(), next_id: 0 }
     }
 
-    /// Adds a name after all others, with what is known of it.
     pub(super) fn push(&mut self, listed: &WatchedEntry, stat: Option<&Stat>) {
         let mut state = PathState::new(listed, self.new_id());
         if let Some(known) = stat.and_then(|stat| KnownStat::of(stat, false)) {
@@ -96,14 +94,12 @@ impl PathList {
         self.next_id
     }
 
-    /// The files and directories that no ignore rule leaves out.
     pub(crate) fn unignored(&self) -> impl Iterator<Item = IndexedPath<'_>> {
         let is_shown =
             |item: &IndexedPath<'_>| !item.ignored && matches!(item.kind, FileKind::File | FileKind::Directory);
         self.items.iter().filter(is_shown)
     }
 
-    /// Files that are no ignored ones.
     pub(super) fn files(&self) -> usize {
         self.items.iter().filter(|item| item.is_file() && !item.ignored).count()
     }
@@ -126,7 +122,6 @@ impl PathList {
         listed.then(|| at + 1..self.end_of(at))
     }
 
-    /// The position after `after`, or of the first path.
     pub(super) fn position_after(&self, after: Option<&WorkspacePath>) -> usize {
         let is_passed = |after: &WorkspacePath, path: &Path| path_order(path, after.relative()).is_le();
         after.map_or(0, |after| self.items.partition_point(0..self.items.len(), |path| is_passed(after, path)))
@@ -139,13 +134,11 @@ impl PathList {
         (is_there && path.is_in(&self.root)).then_some(at)
     }
 
-    /// A new path, with the number of its first state.
     pub(super) fn added(&mut self, listed: WatchedEntry) -> AddedPath {
         let state = PathState::new(&listed, self.new_id());
         AddedPath { entry: listed.entry, state, is_kept: false }
     }
 
-    /// The position after the subtree of `at`.
     pub(super) fn end_of(&self, at: usize) -> usize {
         let (top, all) = (self.items.get(at), self.items.len());
         let is_in = |path: &Path| path.starts_with(top.relative);
@@ -157,7 +150,6 @@ impl PathList {
         self.items.partition_point(at + step / 2..all.min(at + step), is_in)
     }
 
-    /// Forgets the stats that were asked for while a search was under way.
     pub(super) fn forget_asked(&mut self) {
         for at in 0..self.items.len() {
             if self.items.get(at).known.get().is_some_and(|known| known.asked) {
@@ -166,7 +158,6 @@ impl PathList {
         }
     }
 
-    /// Forgets what is known of a file.
     pub(super) fn forget_content(&mut self, at: usize, dropped: &mut Vec<KnownContent>) {
         let id = self.new_id();
         dropped.push(self.items.change(at, |item| {
@@ -204,15 +195,12 @@ impl PathList {
     }
 }
 
-/// A path that is put into the list.
 pub(super) struct AddedPath {
     pub(super) entry: Entry,
     pub(super) state: PathState,
-    /// It was in the list, and what is known of it stays.
     pub(super) is_kept: bool,
 }
 
-/// Paths in path order.
 #[derive(Clone, Debug)]
 pub(super) struct PathTable {
     origin: EntryOrigin,
@@ -222,7 +210,6 @@ pub(super) struct PathTable {
     starts: Vec<usize>,
 }
 
-/// A part of a page.
 #[derive(Debug)]
 pub(super) struct PathRun<'l> {
     page: &'l PathPage,
@@ -230,22 +217,18 @@ pub(super) struct PathRun<'l> {
     origin: &'l EntryOrigin,
 }
 
-/// A path below the root that is put into the table.
 type NewPath<'p> = (&'p Path, PathState);
 
 impl<'l> PathRun<'l> {
-    /// The paths, each made when it is asked for.
     fn iter(&self) -> impl Iterator<Item = IndexedPath<'l>> + use<'l> {
         let Self { page, ref slots, origin } = *self;
         slots.clone().map(move |slot| page.get(slot, origin))
     }
 
-    /// The path at a position in it.
     pub(super) fn get(&self, at: usize) -> IndexedPath<'l> {
         self.page.get(self.slots.start + at, self.origin)
     }
 
-    /// One for each path.
     pub(super) fn summaries(&self) -> &'l [PathSummary] {
         &self.page.summaries[self.slots.clone()]
     }
@@ -261,7 +244,6 @@ impl PathTable {
         self.starts.last().copied().unwrap_or_default()
     }
 
-    /// The page and the position in it.
     fn locate(&self, at: usize) -> (usize, usize) {
         // The first start is 0, so at least one is not after `at`.
         let page = self.starts.partition_point(|start| *start <= at) - 1;
@@ -273,7 +255,6 @@ impl PathTable {
         self.pages[page].get(slot, &self.origin)
     }
 
-    /// The paths at these positions, page by page.
     pub(super) fn runs(&self, range: Range<usize>) -> impl Iterator<Item = PathRun<'_>> + use<'_> {
         let first = if range.is_empty() { self.pages.len() } else { self.locate(range.start).0 };
         let pages = self.pages[first..].iter().zip(&self.starts[first..]);
@@ -283,7 +264,6 @@ impl PathTable {
         })
     }
 
-    /// The paths at these positions.
     pub(super) fn range(&self, range: Range<usize>) -> impl Iterator<Item = IndexedPath<'_>> + use<'_> {
         self.runs(range).flat_map(|run| run.iter())
     }
@@ -292,7 +272,6 @@ impl PathTable {
         self.range(0..self.len())
     }
 
-    /// The first position in `range` whose path does not satisfy `is_before`, as [`slice::partition_point`].
     pub(super) fn partition_point(&self, range: Range<usize>, mut is_before: impl FnMut(&Path) -> bool) -> usize {
         let Range { mut start, mut end } = range;
         while start < end {
@@ -307,7 +286,6 @@ impl PathTable {
         start
     }
 
-    /// Adds a path after all others.
     pub(super) fn push(&mut self, relative: &Path, state: PathState) {
         if let Some(page) = self.pages.last_mut().filter(|page| page.len() < PathPage::MAX_PATHS) {
             Arc::make_mut(page).push(relative, state);
@@ -333,13 +311,11 @@ impl PathTable {
         self.starts.shrink_to_fit();
     }
 
-    /// Changes what is known of a path, in this list alone.
     pub(super) fn change<T>(&mut self, at: usize, change: impl FnOnce(&mut PathState) -> T) -> T {
         let (page, slot) = self.locate(at);
         Arc::make_mut(&mut self.pages[page]).change(slot, change)
     }
 
-    /// Memory held, in bytes.
     pub(super) fn memory(&self) -> usize {
         let numbers = self.starts.capacity() * size_of::<usize>() + self.pages.capacity() * size_of::<usize>();
         numbers + self.pages.iter().map(|page| page.memory()).sum::<usize>()
@@ -401,16 +377,13 @@ fn push_while<'p>(
     }
 }
 
-/// The pages of a table that is made from another one.
 #[derive(Default)]
 struct MergedPages {
     pages: Vec<Arc<PathPage>>,
-    /// The paths that come next, to be put into pages.
     made: PathPage,
 }
 
 impl MergedPages {
-    /// Adds a page as it is.
     fn keep(&mut self, page: &Arc<PathPage>) {
         self.end_made();
         self.pages.push(Arc::clone(page));
@@ -436,7 +409,6 @@ impl MergedPages {
     }
 }
 
-/// Up to [`PathPage::MAX_PATHS`] consecutive paths.
 #[derive(Clone, Debug, Default)]
 struct PathPage {
     text: PathText,
@@ -453,7 +425,6 @@ impl PathPage {
         self.states.len()
     }
 
-    /// The path below the root.
     fn relative(&self, slot: usize) -> &Path {
         self.text.get(slot)
     }
@@ -462,19 +433,16 @@ impl PathPage {
         IndexedPath::new(self.relative(slot), &self.states[slot], origin)
     }
 
-    /// Adds these paths of another page.
     fn append(&mut self, other: &Self, slots: Range<usize>) {
         slots.for_each(|slot| self.push(other.relative(slot), other.states[slot].clone()));
     }
 
-    /// Adds a path after all others.
     pub(super) fn push(&mut self, relative: &Path, state: PathState) {
         self.text.push(relative);
         self.summaries.push(PathSummary::of(relative, &state));
         self.states.push(state);
     }
 
-    /// Changes what is known of a path.
     pub(super) fn change<T>(&mut self, slot: usize, change: impl FnOnce(&mut PathState) -> T) -> T {
         let state = &mut self.states[slot];
         let result = change(state);
@@ -489,7 +457,6 @@ impl PathPage {
         self.summaries.shrink_to_fit();
     }
 
-    /// Memory held, in bytes.
     pub(super) fn memory(&self) -> usize {
         size_of::<Self>()
             + self.text.bytes.capacity()
@@ -500,16 +467,13 @@ impl PathPage {
     }
 }
 
-/// Paths below one root, in one piece of memory.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PathText {
     bytes: Vec<u8>,
-    /// Where each path ends, in bytes.
     ends: Vec<u32>,
 }
 
 impl PathText {
-    /// Adds a path after the others.
     pub(crate) fn push(&mut self, path: &Path) {
         self.bytes.extend_from_slice(path.as_os_str().as_encoded_bytes());
         // A page of paths has 2 MiB at most.
@@ -531,23 +495,17 @@ impl PathText {
 /// The answer for most searches that meet a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PathSummary {
-    /// The path itself has to be asked.
     Ask,
     /// Neither a file, a link nor ignored: nothing that a search of content is about.
     NoFile,
-    /// Policy denies it, as [`KnownContent::Secret`] says.
     Secret,
-    /// As [`KnownContent::Binary`], with its bytes.
     Binary(u32),
     /// [`KnownContent::Filtered`] in one segment, or in several of whole lines: of no more bytes than these cover.
     Filtered {
-        /// All segments but the last one, which are consecutive.
         first: u32,
         /// How many these are; 0 where one segment has all of it.
         count: u16,
-        /// The segment with its end.
         last: u32,
-        /// Whether the content is UTF-8.
         utf8: bool,
     },
 }

@@ -7,7 +7,6 @@ use confined_fs::{Entry, EntryOrigin, FileKind, Stat, StatCache, VerifiedName, W
 
 use crate::ngram_filter::FileSegments;
 
-/// The knowledge of a file's content.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum KnownContent {
     /// Not read since it last changed: it has to be searched.
@@ -77,7 +76,6 @@ impl KnownStat {
     }
 }
 
-/// The part of the number that [`KnownStat::inode`] has.
 #[expect(clippy::cast_possible_truncation, reason = "the lower half")]
 pub(super) fn short_inode(inode: u64) -> u32 {
     inode as u32
@@ -91,7 +89,6 @@ fn nanoseconds(time: SystemTime) -> i64 {
     since.unwrap_or(OTHER_TIME)
 }
 
-/// The knowledge of one path.
 #[derive(Clone, Debug)]
 pub(crate) struct PathState {
     pub(crate) content: KnownContent,
@@ -101,7 +98,6 @@ pub(crate) struct PathState {
     pub(crate) kind: FileKind,
     /// Ignore rules leave it out. What is below such a directory is not listed.
     pub(crate) ignored: bool,
-    /// A directory that cannot be listed.
     pub(crate) unreadable: bool,
     /// A directory that is not watched: it and all below it is walked each time.
     pub(crate) unwatched: bool,
@@ -118,7 +114,6 @@ impl PathState {
         Self { content, known, id, kind, ignored, unreadable, unwatched, mounted, is_kept: true }
     }
 
-    /// That of a name from the listing of a former process.
     pub(super) fn verified(name: &VerifiedName<'_>, id: u32) -> Self {
         let VerifiedName { kind, ignored, unlisted, .. } = *name;
         let (content, known) = (KnownContent::Unread, OnceLock::new());
@@ -146,13 +141,10 @@ impl PathState {
     }
 }
 
-/// One path, borrowed from its list.
 #[derive(Clone, Debug)]
 pub(crate) struct IndexedPath<'l> {
-    /// The path below the root.
     pub(crate) relative: &'l Path,
     state: &'l PathState,
-    /// Where walks of its root begin.
     pub(crate) origin: &'l EntryOrigin,
     /// Made when it is asked for: most searches look at names alone.
     path: OnceCell<WorkspacePath>,
@@ -179,7 +171,6 @@ impl<'l> IndexedPath<'l> {
         self.path.into_inner().unwrap_or_else(|| self.origin.path(self.relative))
     }
 
-    /// With the authority to open it.
     pub(crate) fn entry(&self) -> Entry {
         self.origin.entry(self.relative, self.state.kind)
     }
@@ -201,7 +192,6 @@ impl<'l> IndexedPath<'l> {
         stat.modified
     }
 
-    /// When it was last modified, if that is known.
     pub(crate) fn known_modified(&self) -> Option<SystemTime> {
         self.known.get().and_then(KnownStat::modified).flatten()
     }
@@ -213,7 +203,6 @@ impl<'l> IndexedPath<'l> {
         self.known.get().is_none_or(is_same)
     }
 
-    /// The fingerprint of the state that all knowledge of its content is about.
     pub(crate) fn state(&self) -> Option<u64> {
         self.known.get().map(KnownStat::fingerprint)
     }

@@ -34,7 +34,6 @@ const MAX_WASTE: u64 = 50;
 /// Listings that may fail before a root is only walked.
 const MAX_FAILURES: u8 = 3;
 
-/// A root, and how far it is indexed.
 pub(super) struct RootSlot {
     pub(super) root: WorkspacePath,
     pub(super) state: RootState,
@@ -42,13 +41,10 @@ pub(super) struct RootSlot {
 }
 
 pub(super) enum RootState {
-    /// Nobody has asked for it yet.
     Unknown,
-    /// Too small to be worth an index.
     Small,
     /// Cannot be watched: only walked. Its files may be being read for the stored index, and answer nothing here.
     Unwatchable(Unwatchable, Option<Box<RootIndex>>),
-    /// Watched and listed: answers searches.
     Indexed(Box<RootIndex>),
 }
 
@@ -58,25 +54,18 @@ pub(super) struct RootIndex {
     watcher: Option<Watcher>,
     pub(super) list: Arc<PathList>,
     pub(super) filter: NgramFilter,
-    /// Files that changed since the filter was last brought up to date.
     pub(super) stale: usize,
     /// Up to which path the filter is being brought up to date, and how many threads are reading a batch for that.
     pub(super) filled_to: Option<WorkspacePath>,
     pub(super) filling: usize,
     pub(super) settled: SettledTimes,
-    /// How many files were taken over from a former process, and when.
     taken_over: Option<(usize, Instant)>,
-    /// Files that were taken in or forgotten since the stored index was written.
     pub(super) unsaved: usize,
-    /// When this process last wrote the stored index.
     pub(super) saved: Option<Instant>,
-    /// When the filter was last brought up to date.
     pub(super) built: Option<Instant>,
-    /// When all of it was last compared with the disk.
     pub(super) verified: Option<Instant>,
     /// Some process could write by Linux AIO since the last comparison.
     written_silently: bool,
-    /// Another number after each change of what is mounted.
     pub(super) mounts: u64,
 }
 
@@ -85,7 +74,6 @@ impl RootSlot {
         Self { root, state, failures: 0 }
     }
 
-    /// Takes the result of a listing.
     pub(super) fn set(&mut self, state: RootState) {
         self.failures += u8::from(matches!(state, RootState::Unknown));
         self.state =
@@ -171,7 +159,6 @@ impl RootIndex {
         self.compare_rules()
     }
 
-    /// Whether something was mounted or unmounted since the last look.
     pub(super) fn is_remounted(&self) -> bool {
         self.watcher.as_ref().is_some_and(Watcher::is_remounted)
     }
@@ -184,7 +171,6 @@ impl RootIndex {
         self.apply(&changes)
     }
 
-    /// Applies changes, as [`Self::refresh`].
     fn apply(&mut self, changes: &Changes) -> bool {
         let Some(watcher) = &mut self.watcher else { return true };
         if changes.is_empty() {
@@ -233,7 +219,6 @@ impl RootIndex {
         }
     }
 
-    /// Takes out of the filter what is no longer true.
     fn release(&mut self, dropped: Vec<KnownContent>) {
         self.unsaved += dropped.len();
         for content in dropped {
@@ -277,7 +262,6 @@ pub(super) fn filter_memory(roots: &[RootSlot], path: &WorkspacePath) -> usize {
     ALL_FILTERS.saturating_sub(held.sum()).min(FILTER_MEMORY)
 }
 
-/// The slot of the root that `path` is in.
 pub(super) fn slot_of<'r>(roots: &'r mut [RootSlot], path: &WorkspacePath) -> Option<&'r mut RootSlot> {
     roots.iter_mut().find(|slot| slot.root.root().key() == path.root().key())
 }
@@ -312,7 +296,6 @@ const SAMPLE_FILES: usize = 128;
 /// [racy-git]: https://git-scm.com/docs/racy-git
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct SettledTimes {
-    /// When the file system was last asked to write everything back.
     written_back: Option<SystemTime>,
 }
 
@@ -370,7 +353,6 @@ const MAX_RELISTED: usize = 2000;
 /// Names of one directory that are looked at one by one; with more, a listing is as quick.
 const FEW_NAMES: usize = 64;
 
-/// So much has changed that only a new listing helps.
 #[derive(Debug)]
 struct TooManyChanges;
 
@@ -415,9 +397,7 @@ struct Update<'u> {
     list: &'u mut PathList,
     watcher: &'u mut Watcher,
     changes: &'u Changes,
-    /// Paths that came, went or were replaced.
     touched: BTreeSet<WorkspacePath>,
-    /// Trees that were listed as a whole, or could no longer be.
     listed: Vec<WorkspacePath>,
     /// Paths that are taken out of the list and put into it, all at once at the end.
     removed: Vec<Range<usize>>,

@@ -11,9 +11,7 @@ use confined_fs::{
 
 use super::{IndexSnapshot, IndexedPath, PathIndex, PathRun, PathSummary};
 
-/// The receiver of the paths of a walk.
 pub trait Visit {
-    /// Called for each name, in path order.
     fn visit(&mut self, met: SearchEntry<'_>) -> ControlFlow<()>;
 
     /// How many of the next items need no visit, by what is known of them. Asked before each visit of
@@ -30,22 +28,16 @@ impl<F: FnMut(SearchEntry<'_>) -> ControlFlow<()>> Visit for F {
     }
 }
 
-/// Where the names of a search came from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PathSource {
-    /// From the path index.
     Index,
-    /// From a walk over the disk.
     #[default]
     Walk,
 }
 
-/// A name that a walk met.
 #[derive(Debug)]
 pub enum SearchEntry<'a> {
-    /// Met on the disk.
     Walked(Entry),
-    /// Met in the list of an index.
     #[expect(private_interfaces, reason = "only read through the methods")]
     Indexed(IndexedPath<'a>),
 }
@@ -59,7 +51,6 @@ impl SearchEntry<'_> {
         }
     }
 
-    /// Its path below `start`, which is above it.
     pub fn relative_to(&self, start: &WorkspacePath) -> &Path {
         match self {
             Self::Walked(entry) => entry.path().relative_to(start),
@@ -67,7 +58,6 @@ impl SearchEntry<'_> {
         }
     }
 
-    /// The kind of entry.
     pub fn kind(&self) -> FileKind {
         match self {
             Self::Walked(entry) => entry.kind(),
@@ -75,7 +65,6 @@ impl SearchEntry<'_> {
         }
     }
 
-    /// When it was last modified, where the system says.
     pub fn modified(&self) -> Option<SystemTime> {
         match self {
             Self::Walked(entry) => entry.stat().ok().and_then(|stat| stat.modified),
@@ -83,7 +72,6 @@ impl SearchEntry<'_> {
         }
     }
 
-    /// Whether policy denies its content.
     pub fn is_secret(&self) -> bool {
         match self {
             Self::Walked(entry) => entry.is_secret(),
@@ -91,7 +79,6 @@ impl SearchEntry<'_> {
         }
     }
 
-    /// Its path, without the rest.
     pub fn into_path(self) -> WorkspacePath {
         match self {
             Self::Walked(entry) => entry.into_path(),
@@ -99,7 +86,6 @@ impl SearchEntry<'_> {
         }
     }
 
-    /// The name with the authority to open it.
     pub fn into_entry(self) -> Entry {
         match self {
             Self::Walked(entry) => entry,
@@ -177,7 +163,6 @@ pub fn walk_ignored_entries(
     walk.report
 }
 
-/// A walk over names that are listed.
 struct ListWalk<'w> {
     workspace: &'w Workspace,
     options: &'w WalkOptions,
@@ -205,7 +190,6 @@ impl ListWalk<'_> {
         ControlFlow::Continue(())
     }
 
-    /// Deals with one item by asking it.
     fn item(&mut self, item: &IndexedPath<'_>) -> ControlFlow<()> {
         let directory = item.kind == FileKind::Directory;
         if item.unreadable {
@@ -251,7 +235,6 @@ impl ListWalk<'_> {
         self.join(walked)
     }
 
-    /// Adds what a walk over a part that is not listed met.
     fn join(&mut self, walked: Result<WalkReport, AccessError>) -> ControlFlow<()> {
         match walked {
             Ok(walked) => self.report.add(walked),
@@ -266,7 +249,6 @@ impl ListWalk<'_> {
     }
 }
 
-/// The directories below a start.
 #[derive(Debug)]
 pub struct DirectoryNames<'w> {
     workspace: &'w Workspace,
@@ -276,7 +258,6 @@ pub struct DirectoryNames<'w> {
 }
 
 impl PathIndex {
-    /// The directories at and below `start`, as they are now.
     pub fn directory_names<'w>(&self, workspace: &'w Workspace, start: &WorkspacePath) -> DirectoryNames<'w> {
         DirectoryNames { workspace, start: start.clone(), snapshot: self.snapshot(workspace, start, None) }
     }

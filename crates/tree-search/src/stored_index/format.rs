@@ -11,28 +11,22 @@ use confined_fs::{IdentityError, RootIdentity, StatFacts};
 use crate::ngram_filter::{BLOCK_SEGMENTS, COLUMN_COUNT, FILTER_VERSION};
 use crate::{FileSegments, KnownContent, SegmentSlice};
 
-/// The reason why a stored index is not used.
 #[derive(Debug, thiserror::Error)]
 pub enum Unusable {
-    /// Nothing is kept of this root.
     #[error("{0}")]
     Root(IdentityError),
-    /// There is no file.
     #[error("nothing is stored")]
     Missing,
     /// The file or its folder cannot be opened, or others may write to it.
     #[error("it cannot be used: {0}")]
     Refused(io::Error),
-    /// It was cut off or changed.
     #[error("it is damaged")]
     Damaged,
-    /// Another version of the program wrote it.
     #[error("another version of rootbound wrote it")]
     OtherVersion,
     /// It is about another directory than the one that is there now, or one on another file system.
     #[error("the directory has been replaced, or its file system has changed")]
     OtherDirectory,
-    /// The rules about content have changed since.
     #[error("the rules about secret content have changed")]
     OtherRules,
     /// By the clock it was written in the future, or the clock was set back since.
@@ -43,13 +37,11 @@ pub enum Unusable {
     TooLarge,
 }
 
-/// Bytes of the header.
 pub(super) const HEADER_BYTES: usize = 192;
 /// Bytes at the end of the file: the number of the store, and the length of the file.
 pub(super) const TRAILER_BYTES: usize = 16;
 /// Bytes of a checksum after each column.
 pub(super) const CHECKSUM_BYTES: usize = 4;
-/// Bytes of a segment in the list of segments.
 const SEGMENT_BYTES: u32 = 4;
 
 /// Numbers of parts, for [`Header::checksum`]; columns are numbered from 0.
@@ -60,10 +52,8 @@ pub(super) const LISTING_PART: u64 = 3 << 32;
 const MAGIC_BYTES: [u8; 8] = *b"RBindex\n";
 /// Another number for another meaning of the bytes.
 const FORMAT_VERSION: u32 = 6;
-/// Bytes of the text of [`RootIdentity::key`] that are kept.
 const KEY_BYTES: usize = 32;
 
-/// See the module. All numbers are little-endian.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Header {
     /// The number of this store, which begins each checksum: parts of another store do not fit.
@@ -72,15 +62,12 @@ pub(super) struct Header {
     pub(super) written: StoredMoment,
     /// Directories in the tables: those with a file whose content is known.
     pub(super) directories: u32,
-    /// Files whose content is known.
     pub(super) files: u64,
     /// Bytes of the paths of the directories.
     pub(super) paths: u32,
     /// Bytes of the files in the directories.
     pub(super) entries: u32,
-    /// The checksum of the tables.
     pub(super) tables_checksum: u32,
-    /// Bytes of the list of segments.
     pub(super) segments: u32,
     pub(super) segments_checksum: u32,
     /// Words of a column; 0 without a filter.
@@ -116,7 +103,6 @@ impl Header {
         }
     }
 
-    /// Where a column begins.
     pub(super) fn column_at(&self, column: usize) -> u64 {
         let (segments, length, _) = self.part(SEGMENT_LIST);
         segments + length + column as u64 * self.column_bytes()
@@ -134,7 +120,6 @@ impl Header {
         COLUMN_COUNT * self.width() / BLOCK_SEGMENTS
     }
 
-    /// Whether such columns can be.
     fn has_valid_columns(&self) -> bool {
         let all = u64::from(self.blocks) * BLOCK_SEGMENTS as u64 * u64::from(SEGMENT_BYTES);
         let is_part = self.blocks == 1 && self.segments.is_power_of_two() && self.segments >= SEGMENT_BYTES;
@@ -156,12 +141,10 @@ impl Header {
         u64::from(self.blocks) * size_of::<u64>() as u64 + CHECKSUM_BYTES as u64
     }
 
-    /// Bytes of the file.
     pub(super) fn length(&self) -> u64 {
         self.column_at(self.columns()) + TRAILER_BYTES as u64
     }
 
-    /// How many segments there are.
     pub(super) fn segment_count(&self) -> u32 {
         self.segments / SEGMENT_BYTES
     }
@@ -204,7 +187,6 @@ impl Header {
         header
     }
 
-    /// The header that these bytes are.
     pub(super) fn decode(bytes: &[u8; HEADER_BYTES]) -> Result<Self, Unusable> {
         let (content, checksum) = bytes.split_at(HEADER_BYTES - CHECKSUM_BYTES);
         let mut reader = ByteReader::new(content);
@@ -221,7 +203,6 @@ impl Header {
         Self::decode_numbers(&mut reader).ok_or(Unusable::Damaged)
     }
 
-    /// Reads the numbers after the versions.
     fn decode_numbers(reader: &mut ByteReader<'_>) -> Option<Self> {
         let id = wide(reader)?;
         let written = StoredMoment { wall: wide(reader)?.cast_signed(), started: wide(reader)?.cast_signed() };
@@ -292,7 +273,6 @@ impl<'b> ByteReader<'b> {
         Self(bytes)
     }
 
-    /// How many are left.
     pub(super) fn len(&self) -> usize {
         self.0.len()
     }
@@ -307,7 +287,6 @@ impl<'b> ByteReader<'b> {
         self.take(1).map(|bytes| bytes[0])
     }
 
-    /// Bytes of a fixed number.
     pub(super) fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
         self.take(N)?.try_into().ok()
     }
@@ -329,7 +308,6 @@ impl<'b> ByteReader<'b> {
         None
     }
 
-    /// A number that is an index or a length here.
     pub(super) fn length(&mut self) -> Option<usize> {
         usize::try_from(self.number()?).ok()
     }
@@ -372,10 +350,8 @@ pub(super) struct Previous {
     segment: u32,
 }
 
-/// Facts that are the same for all files of a store.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bounds {
-    /// The device that all of it is on.
     pub(super) device: u64,
     /// How many segments the filter has; `None` without a filter, when segments say nothing.
     pub(super) segments: Option<u32>,

@@ -18,12 +18,10 @@ use crate::stored_index::format::{
 /// Bytes of the longest name: `NAME_MAX` of every file system in use is at most 255 characters.
 const MAX_NAME_BYTES: usize = 1024;
 
-/// The directories and their files.
 #[derive(Debug)]
 pub(super) struct Tables {
     bytes: Vec<u8>,
     directories: usize,
-    /// Where the paths and the entries begin.
     paths: usize,
     entries: usize,
     bounds: Bounds,
@@ -32,16 +30,12 @@ pub(super) struct Tables {
 /// The files of a directory of which something is known, in the order of their names.
 #[derive(Debug, Default)]
 pub(super) struct StoredDirectory {
-    /// The bytes of all names.
     names: Vec<u8>,
-    /// Each with where its name is.
     files: Vec<(Range<usize>, StoredFile)>,
-    /// The file that is probably asked for next.
     next: usize,
 }
 
 impl StoredDirectory {
-    /// Finds the file of that name.
     pub(super) fn find(&mut self, name: &OsStr) -> Option<&StoredFile> {
         let name = name.as_encoded_bytes();
         if self.files.get(self.next).is_none_or(|(at, _)| self.names[at.clone()] != *name) {
@@ -151,7 +145,6 @@ fn is_name(bytes: &[u8]) -> bool {
 
 /// Directories one below the other; more than are ever listed.
 const MAX_DEPTH: usize = 300;
-/// Bytes of a digest.
 const DIGEST_BYTES: usize = 16;
 
 /// The first byte of a directory.
@@ -170,7 +163,6 @@ const HAS_NAMES: u8 = 1 << 3;
 /// A file of rules could be read.
 const HAS_CONTENT: u8 = 1 << 2;
 
-/// The bytes of a listing.
 fn encode_listing(listing: &TreeListing) -> Vec<u8> {
     let mut out = listing.rules.to_bytes().to_vec();
     if !listing.directories.is_empty() {
@@ -230,7 +222,6 @@ struct Decoder<'b> {
 }
 
 impl Decoder<'_> {
-    /// The next directory; its number.
     fn directory(&mut self, depth: usize) -> Option<u32> {
         // A hostile file would overflow the stack.
         if depth > MAX_DEPTH {
@@ -293,7 +284,6 @@ impl Decoder<'_> {
     }
 }
 
-/// The tables of a stored index, in the making.
 #[derive(Debug)]
 pub(crate) struct IndexContents {
     /// The device of the root: nothing is kept of others.
@@ -304,7 +294,6 @@ pub(crate) struct IndexContents {
     listing: Vec<u8>,
 }
 
-/// The files of one directory, encoded.
 #[derive(Debug, Default)]
 struct DirectoryFiles {
     bytes: Vec<u8>,
@@ -321,7 +310,6 @@ pub(super) struct EncodedTables {
 }
 
 impl IndexContents {
-    /// Nothing yet, of a root on this device.
     pub(crate) fn new(device: u64) -> Self {
         Self { device, directories: HashMap::new(), files: 0, listing: Vec::new() }
     }

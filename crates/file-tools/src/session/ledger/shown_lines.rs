@@ -18,7 +18,6 @@ pub(super) const MAX_REMEMBERED: usize = 256;
 /// Ranges that a line of the state file has.
 const MAX_SAVED: usize = 16;
 
-/// All lines of a file.
 pub(super) const ALL_LINES: Range<usize> = 0..usize::MAX;
 /// In the state file: all lines that the caller knows of are of this revision.
 pub(super) const ALL_LINES_MARK: &str = "all";
@@ -26,26 +25,21 @@ pub(super) const ALL_LINES_MARK: &str = "all";
 /// What a caller was last shown of each line of a file; lines that it was never shown are those of its first sight.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum View {
-    /// The file at that revision.
     At(Revision),
-    /// Lines of several revisions.
     Text(Arc<str>),
 }
 
 impl View {
-    /// Bytes that it holds.
     pub(super) fn size(&self) -> usize {
         if let Self::Text(text) = self { text.len() } else { 0 }
     }
 }
 
-/// What one caller was shown of a file.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Caller {
     pub(super) view: View,
     /// Whether this process has shown it no more than some lines: others may have shown it more before.
     pub(super) is_partial: bool,
-    /// Whether the view is what earlier processes have shown it.
     pub(super) is_recalled: bool,
     /// The content that it was last shown whole, or has made of that itself.
     pub(super) whole: Option<Revision>,
@@ -56,7 +50,6 @@ pub(super) struct Caller {
 }
 
 impl Caller {
-    /// One whose first sight of the file is at `revision`.
     pub(super) fn new(revision: Revision) -> Self {
         Self {
             view: View::At(revision),
@@ -68,7 +61,6 @@ impl Caller {
         }
     }
 
-    /// Numbers of lines were shown.
     pub(super) fn add_lines(&mut self, revision: Option<Revision>, lines: Range<usize>) {
         let touches = |(of, known): &&mut (Option<Revision>, Range<usize>)| {
             *of == revision && known.start <= lines.end && lines.start <= known.end
@@ -87,7 +79,6 @@ impl Caller {
         }
     }
 
-    /// The revisions of the lines are no longer known.
     pub(super) fn forget_lines(&mut self) {
         self.lines = vec![(None, ALL_LINES)];
     }
@@ -99,7 +90,6 @@ impl Caller {
         }
     }
 
-    /// Whether `lines` were shown at no other revision.
     pub(super) fn are_all_of(&self, revision: Revision, lines: &Range<usize>) -> bool {
         let other = |(of, shown): &(Option<Revision>, Range<usize>)| {
             *of != Some(revision) && shown.start < lines.end && lines.start < shown.end
@@ -107,7 +97,6 @@ impl Caller {
         !self.lines.iter().any(other)
     }
 
-    /// Whether all of `lines` were shown at `revision`.
     pub(super) fn has_shown(&self, revision: Revision, mut lines: Range<usize>) -> bool {
         while !lines.is_empty() {
             let at = |(of, known): &&(_, Range<usize>)| *of == Some(revision) && known.contains(&lines.start);

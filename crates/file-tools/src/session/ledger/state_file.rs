@@ -15,9 +15,7 @@ use super::shown_lines::ALL_LINES_MARK;
 pub(super) const COMPACT_AT: u64 = 512 << 10;
 /// Lines kept then: half of that, at 110 bytes a line, so that rewriting stays rare.
 const MAX_LINES: usize = (256 << 10) / 110;
-/// How the names of the state files begin.
 const STATE_FILE_PREFIX: &str = "seen-";
-/// Bytes of a state file that are read at most.
 pub(super) const MAX_STATE_BYTES: u64 = 8 << 20;
 /// A read record is valid for a day, across processes.
 pub(super) const RECORD_LIFETIME: Duration = Duration::from_secs(24 * 60 * 60);
@@ -54,7 +52,6 @@ pub(super) fn keep(state: &StateDir, file: &str, line: &str, now: SystemTime) ->
     Ok(())
 }
 
-/// Removes the state files of roots in which everything has expired.
 pub(super) fn sweep(state: &StateDir, now: SystemTime) {
     if let Err(error) = state.sweep() {
         tracing::debug!(%error, "temporary files of an earlier process stay");
