@@ -99,7 +99,7 @@ impl<S> QueueState<S> {
 }
 
 impl<S: LineSink> LineQueue<S> {
-    /// A queue of at most so many lines and bytes; nothing is written before it is open.
+    /// A queue of at most this many lines and bytes; nothing is written before it is open.
     pub const fn new(thread: &'static str, sink: S, max_lines: usize, max_bytes: usize, is_open: bool) -> Self {
         Self {
             thread,

@@ -55,7 +55,7 @@ impl Environment {
     }
 
     pub fn state_folder(&self) -> Option<PathBuf> {
-        self.state.as_deref().map(lasting)
+        self.state.as_deref().map(link_free)
     }
 
     /// The path by which this program can be started later: what was typed, if it leads to this program (a package
@@ -183,14 +183,14 @@ pub(super) fn real(path: &Path) -> PathBuf {
 
 /// The folder of the program's own without links on the way to it, as it is opened from here on: nobody can lead it
 /// elsewhere after the checks at the start. Windows follows them where it is opened.
-pub(super) fn lasting(folder: &Path) -> PathBuf {
+pub(super) fn link_free(folder: &Path) -> PathBuf {
     if cfg!(windows) { folder.to_owned() } else { real(folder) }
 }
 
-/// As [`lasting`], for a file: a link in its own place stays one.
-pub(super) fn lasting_file(file: &Path) -> PathBuf {
+/// As [`link_free`], for a file: a link in its own place stays one.
+pub(super) fn link_free_file(file: &Path) -> PathBuf {
     match (file.parent(), file.file_name()) {
-        (Some(folder), Some(name)) if !cfg!(windows) => lasting(folder).join(name),
+        (Some(folder), Some(name)) if !cfg!(windows) => link_free(folder).join(name),
         _ => file.to_owned(),
     }
 }

@@ -350,7 +350,7 @@ mod tests {
         std::fs::write(&file, "root = [\"code=src:ro\"]\nstate_dir = \"seen\"\ntime_limit = 5\n").expect("written");
         let config = read(&["--config", file.to_str().expect("UTF-8")], &environment()).expect("fine");
         assert_eq!(config.roots[0].path, folder.path().join("src"));
-        assert_eq!(config.state, Some(environment::lasting(&folder.path().join("seen"))));
+        assert_eq!(config.state, Some(environment::link_free(&folder.path().join("seen"))));
         assert_eq!(config.server.deadline.as_secs(), 5);
     }
 
@@ -386,7 +386,7 @@ mod tests {
             assert!(refused.len() == 2 && refused.iter().any(|why| why.contains("state-dir")), "{state}: {refused:?}");
         }
         let config = read(&["--state-dir", &at("a/roots"), &root], &environment()).expect("fine");
-        assert_eq!(config.state, Some(environment::lasting(&folder.path().join("a/roots"))));
+        assert_eq!(config.state, Some(environment::link_free(&folder.path().join("a/roots"))));
 
         let own = Environment { state: Some(at("a/root/.local/state").into()), ..environment() };
         let config = read(&[&root], &own).expect("the default folder is replaced, not refused");

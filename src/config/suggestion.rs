@@ -30,7 +30,7 @@ fn tool(word: &str) -> Option<(&'static str, String)> {
     Some((name, allow.unwrap_or_default()))
 }
 
-/// The problem with a command line that has a tool in the place of a directory: `rootbound grep x`. `None` if the word
+/// The problem with a command line that has a tool instead of a directory: `rootbound grep x`. `None` if the word
 /// is not a tool, or names an existing directory.
 pub(super) fn for_missing_call(words: &[OsString], directory: &Path) -> Option<String> {
     let (name, line) = call(words)?;

@@ -88,9 +88,9 @@ pub(super) fn config(
     // By the names as they were given: each link on the way decides about the next start.
     config.workspace.server_files =
         own(file, &[&config.audit.file, &config.events.path], state.as_deref(), environment);
-    let state = state.as_deref().map(environment::lasting);
+    let state = state.as_deref().map(environment::link_free);
     for log in [&mut config.audit.file, &mut config.events.path].into_iter().flatten() {
-        *log = environment::lasting_file(log);
+        *log = environment::link_free_file(log);
     }
     // It answers each call with an error: nothing is kept or started for it.
     let is_idle = config.server.unconfigured.is_some();

@@ -74,8 +74,7 @@ pub(super) enum Load {
 #[derive(Debug)]
 pub(super) struct ConcurrencyLimits {
     heavy_limit: Option<usize>,
-    /// Those of heavy calls, of light ones and of looks. Made at the first call: counting the processors would slow the
-    /// start.
+    /// Permits by load, created on first use: counting the processors would slow the start.
     server_wide: [OnceLock<Arc<Semaphore>>; 3],
     areas: Mutex<HashMap<(Load, String), Arc<Semaphore>>>,
 }

@@ -125,7 +125,7 @@ impl Confirmation {
             Person::Retry { state, answer: Some(answer) } => {
                 let answer = ElicitResult::deserialize(answer)
                     .map_err(|error| declined("the user's answer cannot be read").source(error).hint(ASK_AGAIN))?;
-                // A no needs no proof: it changes nothing, whoever says it.
+                // A no needs no proof: it changes nothing, from anyone.
                 consent(&answer)?;
                 match self.signer()?.verify(state.as_deref().unwrap_or_default(), proposal, self.limit) {
                     Ok(()) => Ok(Reply::Approved(Approval::by_person())),

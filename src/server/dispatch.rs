@@ -116,7 +116,7 @@ impl Dispatcher {
         self.shared.pools.within(limit, describe).await.map_err(|error| match error.kind() {
             io::ErrorKind::TimedOut => concurrency::undescribed(limit).source(error),
             io::ErrorKind::Other => {
-                ToolError::new(Kind::Internal, "the call could not be described for the audit and was not started")
+                ToolError::new(Kind::Internal, "the call was not started: its audit line could not be prepared")
                     .hint("try once more; if it fails again, report it to the user")
                     .source(error)
             }

@@ -216,7 +216,7 @@ pub fn finish_indexes(indexes: KeptIndexes) {
     if !indexes.is_unfinished() {
         return;
     }
-    // The answer is out by now; without this the next process searches without an index.
+    // The answer has been sent; without this the next process searches without an index.
     let Ok(runtime) = Server::runtime() else { return };
     runtime.block_on(async {
         let stop = CancellationToken::new();

@@ -247,7 +247,7 @@ fn crashed(reason: &str) -> ToolError {
 
 /// Logs each panic in one line; the dispatcher answers the call that it was in.
 pub(super) fn log_panics() {
-    // Not the default hook: it writes to stderr itself and would wait for whoever reads it.
+    // Not the default hook: it writes to stderr itself and would wait for its reader.
     panic::set_hook(Box::new(|panic| {
         let place = panic.location().map(ToString::to_string).unwrap_or_default();
         tracing::error!(place, reason = panic_text(panic.payload()), "panicked");

@@ -45,7 +45,7 @@ use windows as system;
 
 pub use contract::{Failure, Listed, LockAttempt, OpenFor, StableInodes};
 pub use file_changes::{append, read_some, set_length, set_modified, sync_all, sync_data, write_all};
-pub use open::{identity_cached, met_a_link};
+pub use open::{identity_cached, is_link_error};
 pub use stat::{FileIdentity, FileKind, Stat, StatFacts};
 #[cfg(target_os = "linux")]
 pub use system::reports_all_changes;

@@ -49,7 +49,7 @@ impl Dir {
         // The look comes after the refusal: it only chooses the error, and nothing is opened because of it.
         parent.child_file(name).map_err(|error| match parent.child_stat(name) {
             Ok(stat) if stat.kind == FileKind::Symlink => Failure::Link,
-            _ if met_a_link(&error) => Failure::Link,
+            _ if is_link_error(&error) => Failure::Link,
             _ => Failure::Io(error),
         })
     }
@@ -113,9 +113,9 @@ fn step(dir: &Dir, name: &OsStr, purpose: OpenFor) -> Result<Dir, Failure> {
     })
 }
 
-/// Whether an open with links refused failed because of a link, which may be gone by now: ELOOP, and EMLINK on
+/// Whether an open with links refused failed because of a link, which may be gone now: ELOOP, and EMLINK on
 /// FreeBSD. Other systems do not say.
-pub fn met_a_link(error: &io::Error) -> bool {
+pub fn is_link_error(error: &io::Error) -> bool {
     #[cfg(unix)]
     {
         use rustix::io::Errno;

@@ -108,7 +108,7 @@ impl Dir {
         self.list_at_most(usize::MAX)
     }
 
-    /// As [`Self::list`], of the first so many names alone. Needs `OpenFor::List`.
+    /// As [`Self::list`], of the first `most` names alone. Needs `OpenFor::List`.
     pub fn list_at_most(&self, most: usize) -> io::Result<Vec<Listed>> {
         let mut names = Vec::new();
         #[cfg(target_os = "linux")]
@@ -130,7 +130,7 @@ impl Dir {
                 FileType::RegularFile => FileKind::File,
                 FileType::Directory => FileKind::Directory,
                 FileType::Symlink => FileKind::Symlink,
-                // Some file systems do not say (DT_UNKNOWN); a name that is gone by now is skipped.
+                // Some file systems do not say (DT_UNKNOWN); a name that is gone is skipped.
                 FileType::Unknown => match self.child_stat(&name) {
                     Ok(stat) => stat.kind,
                     Err(_) => continue,
@@ -194,7 +194,7 @@ impl Dir {
             | OFlags::APPEND
             | OFlags::CREATE
             | OFlags::NOFOLLOW
-            // A FIFO in the place of the file, which nobody reads, is ENXIO instead of a wait without end (fifo(7)).
+            // A FIFO instead of the file, which nobody reads, is ENXIO instead of a wait without end (fifo(7)).
             | OFlags::NONBLOCK
             | OFlags::NOCTTY
             | OFlags::CLOEXEC;

@@ -106,7 +106,7 @@ impl DirectoryStack<Arc<Dir>> {
     }
 }
 
-// Removing an entry with everything below it, whatever it is by now: for what this program has made itself.
+// Removing an entry with everything below it, whatever it is now: for what this program has made itself.
 //
 // `std::fs::remove_dir_all` opens by path at its start; this begins at a name in an open directory, so that nothing
 // outside of it can be reached (the race of [CVE-2022-21658]). Nothing is compared: what a person may have changed is

@@ -166,7 +166,7 @@ impl AccessError {
             io::ErrorKind::InvalidFilename => AccessErrorKind::NameTooLong,
             io::ErrorKind::ResourceBusy => AccessErrorKind::Mounted,
             // Links are followed before anything is opened: this one came later.
-            _ if beneath::met_a_link(error) => AccessErrorKind::Changed,
+            _ if beneath::is_link_error(error) => AccessErrorKind::Changed,
             _ if beneath::is_in_use(error) => AccessErrorKind::InUse,
             _ => Limit::of(error).map_or(AccessErrorKind::Io, AccessErrorKind::Limit),
         }

@@ -80,7 +80,7 @@ pub use error::{AccessError, AccessErrorKind, PathError};
 pub use limits::{Limit, prepare_process};
 pub use open::{FileStart, OpenFile, SecretNames, Snapshot};
 pub use path::{LookAlikes, PathSuffix, WorkspacePath, escape_controls, escape_difference, escape_name, path_order};
-pub use path::{has_drive, peeled, split_path, windows_form};
+pub use path::{has_drive, split_path, strip_mention, windows_form};
 pub use policy::{AgentFile, PolicyRules, RuleError, Secrets};
 pub use revision::{Revision, RevisionError, RevisionHasher, RevisionPrefix};
 pub use root::{Access, IdentityError, OpenError, Root, RootGone, RootIdentity, RootSpec};

@@ -52,7 +52,7 @@ impl Shared {
                 Err(Failure::Link) => {}
             }
         }
-        // Where the last way led to a root whose directory is a link by now, that is what there is to say.
+        // Where the last way led to a root whose directory is now a link, that is what there is to say.
         let real = self.roots.deepest(asked);
         Err(AccessError::from_failure(Failure::Link, if real.root().is_optional() { &real } else { asked }))
     }

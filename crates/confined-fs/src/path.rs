@@ -17,7 +17,7 @@ use crate::{Root, Verdict};
 pub use escape::name_of;
 pub use escape::{escape_controls, escape_difference, escape_name};
 pub(super) use escape::{escape_text, is_invisible};
-pub use resolve::{PathSuffix, has_drive, peeled, windows_form};
+pub use resolve::{PathSuffix, has_drive, strip_mention, windows_form};
 pub(super) use resolve::{peel, resolve, resolve_uri};
 pub use suggest::LookAlikes;
 

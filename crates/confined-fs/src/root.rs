@@ -317,7 +317,7 @@ impl Root {
         let _ = self.startup_policy.set(self.policy.with_startup_rules(rules));
     }
 
-    /// Adds what was found when the missing directory first was there, in the place of what start-up found.
+    /// Adds what was found when the missing directory first was there, instead of what start-up found.
     pub(super) fn add_appeared_rules(&self, rules: StartupRules) {
         // Two calls may meet the new directory at once: the rules that the first one read stay.
         let _ = self.appeared_policy.set(self.policy.with_startup_rules(rules));

@@ -4,7 +4,7 @@
 //! content, a line has the length and the hash.
 //!
 //! # Limits
-//! The hash is not keyed: whoever has the log and a guess of a short text can check the guess.
+//! The hash is not keyed: anyone with the log and a guess of a short text can check the guess.
 
 use std::{
     borrow::Cow,

@@ -152,7 +152,7 @@ fn wait<'i>(
         if state.phase == Phase::Ended {
             return Err(NoServerReport::Ended);
         }
-        // Looked at before the limits: what has arrived by now counts, also where the call has just been stopped.
+        // Looked at before the limits: what has already arrived counts, also where the call has just been stopped.
         if done(&mut state, now) {
             return Ok(state);
         }

@@ -211,7 +211,7 @@ fn next_body(buffer: &mut Vec<u8>) -> Result<Option<Vec<u8>>, &'static str> {
     if length > MAX_BODY {
         return Err("it sent a body that is too long");
     }
-    // No sum overflows: `end` and `length` are bounded by now.
+    // No sum overflows: `end` and `length` are bounded above.
     let body = end + 4;
     if buffer.len() < body + length {
         return Ok(None);

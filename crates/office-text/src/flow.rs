@@ -85,7 +85,7 @@ impl<'t> Flow<'t> {
         }
     }
 
-    /// Whether so many bytes more may be held.
+    /// Whether `bytes` more bytes may be held.
     fn hold(&mut self, bytes: usize) -> bool {
         self.cut |= self.held + bytes > MAX_HELD;
         self.held += if self.cut { 0 } else { bytes };

@@ -11,15 +11,15 @@ pub(super) mod rust;
 
 use crate::definition::{Definition, MAX_DEFINITIONS, Outline};
 use crate::directives::{Branch, Directive};
-use crate::header::{Around, BlockKind, Ending, Header, HeaderBuffer, HeaderStart, Named, Opening};
+use crate::header::{BlockKind, Ending, Header, HeaderBuffer, HeaderContext, HeaderStart, Named, Opening};
 use crate::lex_rules::{LexRules, WordSet};
 use crate::lexer::{Lexeme, LexemeKind, Lexer};
 
 #[derive(Debug)]
 pub(super) struct BraceGrammar {
     lex: &'static LexRules,
-    open: fn(&Header<'_>, Around<'_>) -> Opening,
-    end: fn(&Header<'_>, Around<'_>) -> Ending,
+    open: fn(&Header<'_>, HeaderContext<'_>) -> Opening,
+    end: fn(&Header<'_>, HeaderContext<'_>) -> Ending,
     newline_ends: bool,
     /// Lines that begin with `#` are directives, and `}` in the first column closes what began there.
     directives: bool,
@@ -32,8 +32,8 @@ pub(super) struct BraceGrammar {
 impl BraceGrammar {
     const fn new(
         lex: &'static LexRules,
-        open: fn(&Header<'_>, Around<'_>) -> Opening,
-        end: fn(&Header<'_>, Around<'_>) -> Ending,
+        open: fn(&Header<'_>, HeaderContext<'_>) -> Opening,
+        end: fn(&Header<'_>, HeaderContext<'_>) -> Ending,
     ) -> Self {
         let (groups, labels) = (WordSet(""), WordSet(""));
         Self { lex, open, end, newline_ends: false, directives: false, outer_functions: false, groups, labels }
@@ -196,13 +196,13 @@ impl BraceOutline {
         self.open.last().map_or(BlockKind::Items, |open| open.block)
     }
 
-    fn around(&self) -> Around<'_> {
+    fn around(&self) -> HeaderContext<'_> {
         let owner = self.open.last().and_then(|open| open.definition);
         let owner = owner.map_or("", |at| self.definitions[at].name.as_str());
         let group =
             self.open.last().filter(|open| open.is_paren).map_or("", |open| self.headers.word(open.header.token));
         let outer_functions = self.grammar.outer_functions;
-        Around { block: self.block(), outer_functions, owner, group, open: self.headers.start.parens }
+        HeaderContext { block: self.block(), outer_functions, owner, group, open: self.headers.start.parens }
     }
 
     fn push(&mut self, lexeme: &Lexeme, line: &str, indent: Option<usize>) {

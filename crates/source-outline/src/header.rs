@@ -251,7 +251,7 @@ impl From<Option<Named>> for Ending {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Around<'a> {
+pub(super) struct HeaderContext<'a> {
     pub(super) block: BlockKind,
     pub(super) outer_functions: bool,
     pub(super) owner: &'a str,

@@ -33,7 +33,7 @@ pub struct Problem {
 impl Problem {
     /// The problem at the byte `at` of `text`.
     pub fn at(text: &str, at: usize, severity: Severity, source: &'static str, message: String) -> Self {
-        // One is found: 0 is a boundary of every text.
+        // Offset 0 is always a boundary, so one is found.
         let at = (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or_default();
         let before = &text[..at];
         let line_start = before.rfind('\n').map_or(0, |end| end + 1);

@@ -13,7 +13,7 @@ use text_file::shorten_around;
 pub enum DiffExtent {
     /// All of it, with three unchanged lines around each change, as `diff -u` shows.
     Full,
-    /// At most so many lines of hunks, their `@@` lines counted, and one unchanged line around each change: a model
+    /// At most this many lines of hunks, their `@@` lines counted, and one unchanged line around each change: a model
     /// pays for each line and knows the place that it asked to change.
     Brief(usize),
     /// All of it without any unchanged line, so that the `@@` lines name just those that changed.

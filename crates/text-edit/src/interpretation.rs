@@ -12,10 +12,10 @@ const MAX_INTERPRETATIONS: usize = 64;
 
 /// The old and the new text of a request without one kind of damage, in each way in which it may be meant, and whether only
 /// a place with the same indentation shows that.
-type TakeOff = fn(&str, &str) -> Vec<(String, String, bool)>;
+type RemoveDamage = fn(&str, &str) -> Vec<(String, String, bool)>;
 
 /// The kinds of damage, in the order in which they are taken off.
-const DAMAGE_KINDS: [(Strategy, TakeOff); 3] = [
+const DAMAGE_KINDS: [(Strategy, RemoveDamage); 3] = [
     (Strategy::LineNumbers, without_gutter),
     (Strategy::Entities, without_entities),
     (Strategy::Escapes, without_escapes),

@@ -28,7 +28,7 @@ pub(super) fn contents(lines: &[&str]) -> Vec<String> {
     lines.iter().map(|line| content(line).to_owned()).collect()
 }
 
-/// Whether a text, given in parts, has at least so many letters and digits.
+/// Whether a text, given in parts, has at least `least` letters and digits.
 pub(super) fn has_letters<'t>(text: impl IntoIterator<Item = &'t str>, least: usize) -> bool {
     text.into_iter().flat_map(str::chars).filter(|one| one.is_alphanumeric()).nth(least - 1).is_some()
 }

@@ -17,7 +17,7 @@ use crate::{Replacement, diff, line_parts::has_letters};
 pub enum LinePlace {
     /// These lines. Not empty.
     Range(Range<usize>),
-    /// After so many lines.
+    /// After this many lines.
     After(usize),
 }
 
@@ -96,7 +96,7 @@ const MAX_CANDIDATES: usize = 200;
 /// Why lines cannot be found again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AnchorError {
-    /// The earlier text has no more than so many lines.
+    /// The earlier text has only this many lines.
     #[error("the earlier text has {0} lines")]
     Beyond(usize),
     /// They are not there any more as they were.

@@ -348,7 +348,7 @@ impl Alignment {
         self.counterparts(&(0..usize::MAX)).unwrap_or(0..0)
     }
 
-    /// The lines of the file in the place of the lines `old` of the request: those of its counterparts, else the
+    /// The lines of the file for the lines `old` of the request: those of its counterparts, else the
     /// empty range where they belong.
     pub(super) fn place_of(&self, old: Range<usize>) -> Range<usize> {
         self.counterparts(&old).unwrap_or_else(|| {

@@ -12,7 +12,7 @@ use super::{interpretation::LineEdit, line_parts::content, search::Search};
 const COMMENT_STARTS: [&str; 10] = ["<!--", "{/*", "///", "/*", "//", "--", "#", "%", ";", "*"];
 const COMMENT_ENDS: [&str; 3] = ["-->", "*/}", "*/"];
 
-/// A comment in the place of left-out code has one of these words.
+/// A comment instead of left-out code has one of these words.
 const PLACEHOLDER_WORDS: &str =
     "existing rest unchanged remaining remains same omitted previous other elided code before above here";
 

@@ -57,7 +57,7 @@ pub struct Located {
     pub replacements: Vec<Replacement>,
 }
 
-/// At most so many places are listed in a [`EditError`]; a list of this length means "or more".
+/// Most places that are listed in an [`EditError`]; a list of this length means "or more".
 pub const MAX_PLACES: usize = 1000;
 
 /// Why a request does not apply.
@@ -84,7 +84,7 @@ pub enum EditError {
     /// All places were asked for, and their replacements would take too much memory.
     #[error("the text occurs at {places} places or more, too many to replace at once")]
     TooMany {
-        /// At least so many places match.
+        /// At least this many places match.
         places: usize,
     },
     /// No place matches, for this reason.

@@ -179,7 +179,7 @@ impl<'a> Search<'a> {
         wanted.filter_map(|(one, edit)| Some((one, edit.get_or_init(|| one.edit()).as_ref()?)))
     }
 
-    /// The answer of `place` for the first likely interpretation that it has one for.
+    /// First result of `place` over the likely interpretations.
     pub(super) fn first_likely(&self, place: impl Fn(&LineEdit<'a>) -> StepResult) -> StepResult {
         for (one, edit) in self.edits(Interpretation::is_likely).filter(|(_, edit)| edit.has_substance()) {
             if let Some(found) = place(edit)? {

@@ -69,7 +69,7 @@ pub enum SpliceError {
     },
     /// The bytes of the change could not be separated from those around it, or read back differently:
     /// a stateful encoding, or an invalid sequence inside the change.
-    #[error("it would not read back the same in {encoding}")]
+    #[error("it would be changed by writing it in {encoding} and reading it back")]
     Unstable {
         /// The encoding's WHATWG name.
         encoding: &'static str,

@@ -28,7 +28,7 @@ use crate::{IndexedPath, Newest, PathIndex, PathList};
 const STAT_TIME: Duration = Duration::from_millis(8);
 /// Files between two looks at the clock.
 const CHECK_EVERY: usize = 64;
-/// Candidates that are looked at beyond those that are returned, in the place of those that are gone.
+/// Candidates examined beyond those that are returned, for those that are gone.
 const SPARE_CANDIDATES: usize = 100;
 
 #[derive(Clone, Copy, Debug)]

@@ -73,7 +73,7 @@ impl<K: Ord, V> Newest<K, V> {
     }
 }
 
-/// Names that one thread asks for in a row, and such batches that wait at most: beyond that whoever finds the names
+/// Names that one thread asks for in a row, and such batches that wait at most: beyond that the thread that finds the names
 /// asks, too.
 const BATCH_NAMES: usize = 256;
 const MAX_WAITING_BATCHES: usize = 8;
@@ -89,19 +89,19 @@ pub struct NewestNames {
     walked: KeptPaths,
     batch: Batch,
     stats: StatCache,
-    others: Option<Others>,
+    helpers: Option<StatHelpers>,
 }
 
 /// The threads that ask.
 #[derive(Debug)]
-struct Others {
+struct StatHelpers {
     batches: Sender<Batch>,
     waiting: Receiver<Batch>,
     threads: Vec<JoinHandle<KeptPaths>>,
 }
 
 impl NewestNames {
-    /// Keeps at most `limit` names, with the help of so many threads, this one included.
+    /// Keeps at most `limit` names, with the help of `threads` threads, this one included.
     pub fn new(limit: usize, threads: usize) -> Self {
         Self {
             limit,
@@ -110,7 +110,7 @@ impl NewestNames {
             walked: Newest::new(limit),
             batch: Vec::new(),
             stats: StatCache::default(),
-            others: None,
+            helpers: None,
         }
     }
 
@@ -132,7 +132,7 @@ impl NewestNames {
     /// Ends the list: the items that were kept, the newest first.
     pub fn into_sorted(mut self) -> impl Iterator<Item = (WorkspacePath, bool)> {
         ask(&mut self.stats, std::mem::take(&mut self.batch), &mut self.walked);
-        if let Some(Others { batches, waiting, threads }) = self.others.take() {
+        if let Some(StatHelpers { batches, waiting, threads }) = self.helpers.take() {
             // The threads end once the channel is closed and empty.
             drop(batches);
             for batch in waiting {
@@ -150,18 +150,18 @@ impl NewestNames {
     fn hand_out(&mut self) {
         let batch = std::mem::replace(&mut self.batch, Vec::with_capacity(BATCH_NAMES));
         let (limit, threads) = (self.limit, self.threads);
-        let others = self.others.get_or_insert_with(|| Others::start(limit, threads));
-        let refused = match others.batches.try_send(batch) {
-            Ok(()) if !others.threads.is_empty() => return,
+        let helpers = self.helpers.get_or_insert_with(|| StatHelpers::start(limit, threads));
+        let refused = match helpers.batches.try_send(batch) {
+            Ok(()) if !helpers.threads.is_empty() => return,
             // No thread could be started: it is taken back.
-            Ok(()) => others.waiting.try_recv().ok(),
+            Ok(()) => helpers.waiting.try_recv().ok(),
             Err(TrySendError::Full(batch) | TrySendError::Disconnected(batch)) => Some(batch),
         };
         ask(&mut self.stats, refused.unwrap_or_default(), &mut self.walked);
     }
 }
 
-impl Others {
+impl StatHelpers {
     /// As many as the system makes; they end with the batches.
     fn start(limit: usize, threads: usize) -> Self {
         let (batches, waiting) = bounded::<Batch>(MAX_WAITING_BATCHES);

@@ -217,7 +217,7 @@ impl NgramFilter {
         self.release(segments.slices().iter().map(|slice| slice.segment), bytes);
     }
 
-    /// Takes nothing in from now on that needs more than so many bytes; what is in it stays.
+    /// Takes nothing in from now on that needs more than `bytes` bytes; what is in it stays.
     pub(crate) fn limit_to(&mut self, bytes: usize) {
         self.limit = bytes / BLOCK_BYTES;
     }

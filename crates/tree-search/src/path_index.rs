@@ -141,7 +141,7 @@ impl PathIndex {
         Self { mode, ..Self::default() }
     }
 
-    /// With another time in the place of [`Self::COMPARED_EVERY`]: for checks.
+    /// With another time instead of [`Self::COMPARED_EVERY`]: for checks.
     #[must_use]
     pub fn with_comparisons_each(self, time: Duration) -> Self {
         Self { compared_every: Some(time), ..self }
@@ -239,7 +239,7 @@ impl PathIndex {
         if self.mode == IndexMode::Off { None } else { self.stored.get(start) }
     }
 
-    /// Notes that a search below `start` met so many files of which the stored index did not know the state.
+    /// Notes that a search below `start` met `files` files, and that the stored index did not know the state of `outdated` of them.
     pub(crate) fn note_outdated(&self, start: &WorkspacePath, files: usize, outdated: usize) {
         self.stored.with(start, |loaded| loaded.is_outdated = is_outdated(files, outdated));
     }

@@ -179,7 +179,7 @@ pub struct StoredIndexes {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Saved {
-    /// It is stored, with so many bytes.
+    /// It is stored; its length in bytes.
     Whole(u64),
     /// Without the filter, which is too large.
     WithoutFilter(u64),
@@ -198,7 +198,7 @@ pub struct StoredStatus {
 }
 
 impl StoredIndexes {
-    /// Those below a state folder, with at most so many bytes.
+    /// Those below a state folder, with at most `most` bytes.
     pub fn new(state: StateDir, most: u64) -> Self {
         Self { state: Some(state).filter(|_| most > 0), most }
     }
@@ -326,7 +326,7 @@ impl StoredIndexes {
         self.existing_folder()?.open_private(&file_name(key)).map_err(refused)
     }
 
-    /// Stores an index of the root of that identity, in the place of what was stored of it.
+    /// Stores an index of the root of that identity, instead of what was stored of it.
     ///
     /// # Errors
     /// Those of the system; what was stored stays then.
@@ -667,7 +667,7 @@ mod tests {
 
 #[cfg(all(test, target_os = "linux"))]
 mod stored_indexes_tests {
-    //! Bounds, several writers, and what others put in the place of an index.
+    //! Bounds, several writers, and what others put instead of an index.
 
     #![expect(clippy::disallowed_methods, reason = "the tests act as another program")]
 

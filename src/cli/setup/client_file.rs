@@ -39,7 +39,7 @@ impl ClientFile {
         Ok(Self { path: path.to_owned(), file, before, has_bom, text })
     }
 
-    /// The change that leaves `text`; with `folders`, a file without any text goes, and so many empty folders above it.
+    /// The change that leaves `text`; with `folders`, a file without any text goes, and `folders` empty folders above it.
     pub(super) fn change(self, text: &str, remove_empty: Option<usize>) -> FileChange {
         let gone = remove_empty.filter(|_| text.trim().is_empty());
         let after = match gone {
@@ -56,7 +56,7 @@ pub(super) struct FileChange {
     client: ClientFile,
     /// `None` removes the file.
     after: Option<Vec<u8>>,
-    /// With the file, up to so many empty folders above it are removed.
+    /// How many empty folders above the file are removed with it, at most.
     folders: usize,
 }
 

@@ -76,7 +76,7 @@ impl Signer {
             tracing::warn!("an answer was not accepted a second time");
             return Err(InvalidProof::Unverified);
         }
-        // Also where the change is another one by now: that yes was to what was shown, and holds for nothing else.
+        // Also where the change is now another one: that yes was to what was shown, and holds for nothing else.
         used.push_back((Instant::now(), *nonce));
         if shown == digest(&proposal.fingerprint) { Ok(()) } else { Err(InvalidProof::OtherChange) }
     }
@@ -85,7 +85,7 @@ impl Signer {
 /// The system gave no random bytes to sign with.
 pub(super) fn no_randomness() -> ToolError {
     ToolError::new(Kind::Internal, "the question to the user could not be signed; nothing was changed")
-        .hint("inform the user that the system gave no random bytes")
+        .hint("tell the user that the system could not provide random bytes")
 }
 
 /// Printed paths hold no line breaks, so the lines are unambiguous.

@@ -105,7 +105,7 @@ impl OutputQueue {
     /// Waits while the client has too much left to read.
     pub(super) async fn drained(&self) {
         while self.backlog.bytes.load(Ordering::Relaxed) >= READING_ROOM && !self.queue.is_closed() {
-            // No wake-up is missed: the runtime has one thread, and nothing is awaited between the look and this.
+            // No wake-up is missed: the runtime has one thread, and nothing is awaited between the check and this await.
             self.backlog.written.notified().await;
         }
     }

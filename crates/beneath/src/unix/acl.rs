@@ -1,4 +1,4 @@
-//! The rights that a new file may have in the place of a former one, so that nobody gets more than that gave.
+//! The rights that a new file may have that replaces a former one, so that nobody gets more than that gave.
 //!
 //! No ACL is made again, but a directory may give one to what is made in it (acl(5)): the bits of the group are its mask
 //! then, the most that anybody has whom it names.
@@ -10,7 +10,7 @@ use crate::{Dir, OpenFor, Stat};
 const SET_GROUP_ID: u32 = 0o2000;
 
 impl Dir {
-    /// The permission bits that may be given to what is made in the place of `file`, a file or a directory that is `stat`:
+    /// The permission bits that may be given to what replaces `file`, a file or a directory that is `stat`:
     /// in this directory, or in new directories in it.
     pub fn mode_when_recreated(&self, file: &File, stat: &Stat) -> io::Result<u32> {
         let (mut group, mut other) = (stat.permissions() >> 3 & 7, stat.permissions() & 7);

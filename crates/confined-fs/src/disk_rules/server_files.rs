@@ -39,7 +39,7 @@ impl Identities {
 pub(super) struct PathChain {
     /// Each link on the way, and what is at the end, by real names.
     steps: Vec<PathBuf>,
-    /// Directories that a `..` leaves: a link in the place of one leads elsewhere. Their content does not matter.
+    /// Directories that a `..` leaves: a link instead of one leads elsewhere. Their content does not matter.
     left: Vec<PathBuf>,
 }
 

@@ -212,7 +212,7 @@ impl LinkWalk<'_> {
         }
     }
 
-    /// Opens a directory of real names; a link there by now means that something changed.
+    /// Opens a directory of real names; a link there now means that something changed.
     fn enter(&self, root: &Arc<Root>, names: Vec<OsString>) -> Result<Position, AccessError> {
         let below: PathBuf = names.iter().collect();
         let dir = root.dir.dir_beneath(&below, OpenFor::Traverse).at(self.asked)?;

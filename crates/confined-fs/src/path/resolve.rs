@@ -40,7 +40,7 @@ fn interpret_spoken(
     text: &str,
     is_there: impl Fn(&WorkspacePath) -> bool,
 ) -> Result<WorkspacePath, Refusal> {
-    let spellings = peeled(text);
+    let spellings = strip_mention(text);
     let (last, longer) = spellings.split_last().ok_or(Refusal::Denied)?;
     let found = |text: &str| interpret(roots, text, &is_there).ok().filter(&is_there);
     if let Some(path) = longer.iter().find_map(|text| found(text)) {
@@ -85,7 +85,7 @@ pub(crate) fn resolve_uri(
 /// Where the roots have the path that `text` names in another checkout of their repository, as those were at the start.
 /// Nothing is looked at outside: the answer is the same whether or not a file is there.
 fn in_other_checkout(roots: &Roots, text: &str) -> Option<WorkspacePath> {
-    let text = *peeled(text).last()?;
+    let text = *strip_mention(text).last()?;
     let host = match (strip_scheme(text), strip_part(text, "~")) {
         (Some(uri), _) => host_path(UriPath::of(uri).ok().filter(|uri| uri.machine.is_none())?.bytes)?,
         (None, Some(rest)) => home_dir()?.join(rest.trim_start_matches(is_separator)),
@@ -373,15 +373,15 @@ fn is_name(name: impl AsRef<OsStr>) -> bool {
     !(device || short || odd || name.ends_with(['.', ' ']))
 }
 
-/// Most signs of a mention that are peeled off one text.
+/// Most signs of a mention that are stripped off one text.
 const MAX_SIGNS: usize = 5;
 
-/// The text, and what is left of it when one sign after the other is peeled off, the longest first: what people and clients
+/// The text, and what is left of it when one sign after the other is stripped off, the longest first: what people and clients
 /// put around a path in a conversation, such as `@` or `#file:` before it, quotes around it, backslashes before its spaces.
 ///
 /// Claude Code writes `@"my file.txt"`, Gemini CLI `@my\ file.txt`, VS Code `#file:a.ts`. Each of these may as well be a
-/// part of a name, so whoever peels them off asks first whether there is a file of the longer name.
-pub fn peeled(text: &str) -> Vec<&str> {
+/// part of a name, so a caller that strips them asks first whether there is a file of the longer name.
+pub fn strip_mention(text: &str) -> Vec<&str> {
     let mut all = vec![text];
     while let Some(rest) = all.last().and_then(|text| peel(text)).filter(|_| all.len() <= MAX_SIGNS) {
         all.push(rest);
@@ -403,7 +403,7 @@ pub(crate) fn peel(text: &str) -> Option<&str> {
 
 /// Whether a person or a client mentions a file that exists: it has an `@` or `#file:`.
 fn is_mention(text: &str) -> bool {
-    peeled(text).iter().any(|text| text.starts_with('@') || text.starts_with("#file:"))
+    strip_mention(text).iter().any(|text| text.starts_with('@') || text.starts_with("#file:"))
 }
 
 /// The text without the backslashes that a shell needs before spaces and its own signs; `None` if it has none.
@@ -429,7 +429,7 @@ pub fn windows_form(text: &str) -> Option<String> {
 
 /// Whether a text is a path with a drive or a share of Windows, on a system that has none.
 pub fn has_drive(text: &str) -> bool {
-    let text = peeled(text).last().copied().unwrap_or(text).as_bytes();
+    let text = strip_mention(text).last().copied().unwrap_or(text).as_bytes();
     let is_share = |rest: &[u8]| rest.contains(&b'\\') && rest.first().is_some_and(u8::is_ascii_alphanumeric);
     !is_separator('\\')
         && match text {
@@ -506,7 +506,7 @@ impl Workspace {
     /// `.` or `..` in it, and if it is no path at all.
     pub fn tail_of(&self, text: &str) -> Option<PathSuffix> {
         let is_mention = is_mention(text);
-        let inner = *peeled(text).last()?;
+        let inner = *strip_mention(text).last()?;
         let unescaped = is_mention.then(|| without_shell_escapes(inner)).flatten();
         let inner = unescaped.as_deref().unwrap_or(inner);
         let names = relative_names(&self.shared.roots, inner)?;
@@ -547,9 +547,9 @@ mod tests {
             ("#a", &["#a"]),
             ("@", &["@", ""]),
         ] {
-            assert_eq!(peeled(text), expected, "{text}");
+            assert_eq!(strip_mention(text), expected, "{text}");
         }
-        assert!(peeled(&"@".repeat(10_000)).len() < 10);
+        assert!(strip_mention(&"@".repeat(10_000)).len() < 10);
     }
 
     #[test]

@@ -120,7 +120,7 @@ impl OptionalRoot {
     }
 
     pub(crate) fn noticed(&self) {
-        // Release: whoever sees this sees the rules, which were set before.
+        // Release: a thread that sees this sees the rules, which were set before.
         self.noticed.store(true, Ordering::Release);
     }
 

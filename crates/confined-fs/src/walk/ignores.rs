@@ -373,7 +373,7 @@ fn hash(bytes: &[u8]) -> u64 {
 
 /// Whether an open with links refused may have failed because of one: with `O_DIRECTORY` that is `ENOTDIR`.
 fn is_link(error: &io::Error) -> bool {
-    beneath::met_a_link(error) || error.kind() == io::ErrorKind::NotADirectory
+    beneath::is_link_error(error) || error.kind() == io::ErrorKind::NotADirectory
 }
 
 /// Longest ignore file that is read, in bytes; what follows does not count, which is reported.

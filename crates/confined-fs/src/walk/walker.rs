@@ -317,7 +317,7 @@ impl<'w> Walk<'w> {
                 self.out_of_files(&error);
                 None
             }
-            // Gone, or the way to it is a link by now: there is nothing to list.
+            // Gone, or the way to it is now a link: there is nothing to list.
             Err(error) if !list || error.kind() == io::ErrorKind::NotFound => None,
             Err(_) => {
                 self.visitor.unreadable();

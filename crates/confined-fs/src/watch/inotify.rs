@@ -103,7 +103,7 @@ impl Queue {
     }
 
     fn add_any(&self, what: impl AsFd, flags: WatchFlags) -> Result<Option<i32>, Unwatchable> {
-        // inotify_add_watch(2) takes a path alone: this one leads to what is open, whatever its name means by now.
+        // inotify_add_watch(2) takes a path alone: this one leads to what is open, whatever its name means now.
         let path = format!("/proc/self/fd/{}", what.as_fd().as_raw_fd());
         match inotify::add_watch(&self.fd, path, flags) {
             Ok(watch) => Ok(Some(watch)),

@@ -64,7 +64,7 @@ impl SystemEvents {
     /// The paths below `root`, which is an open directory, that are mounted over, and those that another
     /// file system writes through to; `None` where that cannot be known.
     pub(super) fn below(&self, root: impl AsFd) -> Option<MountsBelow> {
-        // Where it is by now: a directory above it may have been renamed, or its mount moved.
+        // Where it is now: a directory above it may have been renamed, or its mount moved.
         let link = format!("/proc/self/fd/{}", root.as_fd().as_raw_fd());
         let root = PathBuf::from(std::ffi::OsString::from_vec(readlinkat(CWD, link, Vec::new()).ok()?.into_bytes()));
         if !root.is_absolute() {

@@ -26,7 +26,7 @@ impl Watched {
 pub struct Watcher {
     pub(super) shared: Arc<Shared>,
     pub(super) root: WorkspacePath,
-    /// The directory that is watched: of a root that may be missing another one may be in its place by now.
+    /// The directory that is watched: of a root that may be missing another one may now be in its place.
     dir: Dir,
     pub(super) queue: Queue,
     watched: HashMap<i32, Watched>,

@@ -169,7 +169,7 @@ impl Net<'_> {
         };
         let target = self.cx.workspace.writable_entry(&file.asked)?;
         let revision = file.file_on_disk().map_or_else(|| Revision::of(b"link"), |(revision, _)| revision);
-        // What is renamed with other content is one change for whoever reads of it.
+        // What is renamed with other content is one change for the reader.
         let is_renamed = self.heirs.contains_key(&file.real);
         let change = (!is_renamed).then(|| NetChange {
             kind: NetKind::Deleted,

@@ -281,7 +281,7 @@ impl PatchedFiles {
         Ok(self.push(PatchedFile::new(path, &target, None, None)))
     }
 
-    /// Whether the content that is on the disk at `real` is at another path by now.
+    /// Whether the content that is on the disk at `real` is now at another path.
     fn is_origin(&self, real: &WorkspacePath) -> bool {
         let comes_from = |file: &PatchedFile| file.now.as_ref().is_some_and(|now| now.origin.as_ref() == Some(real));
         self.files.iter().any(comes_from)

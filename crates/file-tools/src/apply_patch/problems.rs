@@ -189,7 +189,9 @@ pub(super) fn unwritable(path: &WorkspacePath, hunks: &[PatchHunk<'_>], error: &
 pub(super) fn undeclarable(path: &WorkspacePath, error: &SpliceError) -> ToolError {
     let sentence = match error {
         SpliceError::Unrepresentable { .. } => format!("{path}: it has {error}"),
-        SpliceError::Unstable { encoding } => format!("{path}: its text would not read back the same in {encoding}"),
+        SpliceError::Unstable { encoding } => {
+            format!("{path}: its text would be changed by writing it in {encoding} and reading it back")
+        }
     };
     ToolError::invalid(sentence + ", and it declares that encoding")
         .hint("change what it declares, or write the character another way")

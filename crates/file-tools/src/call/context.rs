@@ -217,7 +217,7 @@ impl CallContext {
         }
     }
 
-    /// The file, of at most so many bytes as may be changed; what is still as it was last seen is not hashed
+    /// The file, of at most as many bytes as may be changed; what is still as it was last seen is not hashed
     /// again.
     pub fn read_to_change(&self, path: &WorkspacePath) -> Result<Snapshot, AccessError> {
         self.read_known(path, false)

@@ -278,7 +278,7 @@ fn sentence(text: &str) -> String {
     escape_controls(text).replace('\n', "\\u{a}")
 }
 
-/// A message with room for a hint of so many characters in the first 480, where a client cuts (DeerFlow): one
+/// A message with room for a hint of this many characters in the first 480, where a client cuts (DeerFlow): one
 /// that repeats a path of thousands keeps its two ends. A hint is never cut, as it may hold a path to pass.
 fn elided(message: &str, hint: usize) -> String {
     const SHOWN_CHARS: usize = 480;

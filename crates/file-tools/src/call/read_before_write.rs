@@ -354,7 +354,7 @@ pub(crate) fn check_lines(
     let mut unseen = look();
     if unseen.is_some() && !is_locked {
         let _quiet = TreeGuard::acquire_within(&cx.workspace, &[target], cx.wait_limit())?;
-        // What is another file by now is found so by the commit, which plans again.
+        // A file that was replaced is found by the commit, which plans again.
         unseen = match cx.read_to_change(asked) {
             Ok(now) if now.revision == revision => look(),
             _ => None,

@@ -47,7 +47,7 @@ impl TextEdit {
 #[derive(Clone, Debug)]
 pub(super) struct LinesEdit {
     pub(super) place: LinePlace,
-    /// The revision at which they have these numbers; without one that of the file now.
+    /// Revision the numbers refer to; default: current.
     pub(super) rev: Option<RevisionPrefix>,
     /// Empty to delete the lines.
     pub(super) new: String,

@@ -280,7 +280,7 @@ impl GrepReport<'_> {
         }
     }
 
-    /// The lines of `take` matches at most, with so many lines before and after each; an error says how many matches may
+    /// The lines of `take` matches at most, with context lines before and after each; an error says how many matches may
     /// fit where they do not.
     fn fill(&self, take: usize, context: (u64, u64), budget: AnswerBudget) -> Result<Page, usize> {
         let (mut page, mut gauge) = (Page::default(), budget.gauge());

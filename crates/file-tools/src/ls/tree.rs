@@ -249,7 +249,7 @@ impl ListRequest {
     }
 }
 
-/// Ends a walk that has visited so many names when the call is over.
+/// Ends a walk that has visited `visited` names when the call is over.
 fn continues(cx: &CallContext, visited: usize) -> ControlFlow<()> {
     if visited.is_multiple_of(CHECK_EVERY) && cx.stop.stopped().is_some() {
         return ControlFlow::Break(());

@@ -59,7 +59,7 @@ pub(super) fn show_image(
     let image = ImageFile::open(bytes, &info).map_err(error)?;
     let mut memory = memory.map_or_else(|| DecodeMemory::reserve(cx, image.memory()), Ok)?;
     memory.shrink_to(image.memory());
-    let asked = part.map(|part| AskedRegion::of(part, &name, info, image.size())).transpose()?;
+    let asked = part.map(|part| RequestedRegion::of(part, &name, info, image.size())).transpose()?;
     let view = ImageView { region: asked.as_ref().map(|asked| asked.region), max_bytes: request.budget.image_bytes };
     let shown = if cx.settings.images {
         let shown = image.show(&view, &|| cx.stop.stopped().is_some());
@@ -80,12 +80,12 @@ pub(super) fn show_image(
     Ok(Section { closing, image, ..Section::of(path, String::new(), facts) })
 }
 
-struct AskedRegion {
+struct RequestedRegion {
     region: Region,
     is_clipped: bool,
 }
 
-impl AskedRegion {
+impl RequestedRegion {
     /// Of an image of this size.
     ///
     /// # Errors
@@ -119,7 +119,7 @@ struct ImageText<'a> {
     image: &'a ImageFile<'a>,
     inside: Option<usize>,
     revision: Option<Revision>,
-    asked: Option<AskedRegion>,
+    asked: Option<RequestedRegion>,
     /// The image that is shown instead of the file itself.
     encoded: Option<&'a EncodedImage>,
 }

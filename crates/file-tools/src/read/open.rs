@@ -86,7 +86,7 @@ impl Source {
     }
 
     pub(super) fn has_changed(&self) -> Result<bool, ToolError> {
-        // By the handle: the path may lead to another file by now.
+        // By the handle: the path may now lead to another file.
         let now = self.file.restat().map_err(|error| self.failed(error))?;
         Ok(!now.same_file_state(self.file.stat()))
     }
@@ -104,7 +104,7 @@ impl Source {
 pub(super) fn binary(path: &WorkspacePath, size: u64, error: &DecodeError) -> ToolError {
     let kind = &error.kind;
     if ["PNG image", "JPEG image", "WebP image", "GIF image"].contains(&kind.as_str()) {
-        // One that decodes has been shown by now.
+        // One that decodes has already been shown.
         return ToolError::new(
             Kind::Binary,
             format!("{path} is a {kind} of {size} bytes whose header is damaged or cut off"),

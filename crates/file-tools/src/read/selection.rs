@@ -3,7 +3,7 @@
 
 use std::{fmt, ops::Range};
 
-use confined_fs::peeled;
+use confined_fs::strip_mention;
 
 use super::{
     super::{Kind, ToolError, args::PART_FORMS},
@@ -32,7 +32,7 @@ impl Selection {
     /// # Errors
     /// `invalid_input` for a selection that names no lines.
     pub(super) fn split(text: &str) -> Option<(&str, Result<Self, ToolError>)> {
-        peeled(text).into_iter().find_map(|text| Self::split_outer(text).or_else(|| Self::split_fragment(text)))
+        strip_mention(text).into_iter().find_map(|text| Self::split_outer(text).or_else(|| Self::split_fragment(text)))
     }
 
     fn split_outer(text: &str) -> Option<(&str, Result<Self, ToolError>)> {

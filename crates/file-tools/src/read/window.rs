@@ -198,7 +198,7 @@ impl Window {
         }
         if !self.gauge.fits(&self.text) {
             self.full = true;
-            // A first line is shown in any case; one that was cut fits by now.
+            // A first line is shown in any case; one that was cut fits here.
             if self.kept > 0 {
                 self.text.truncate(before);
                 return;

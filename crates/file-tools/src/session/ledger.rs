@@ -374,7 +374,7 @@ impl Ledger {
         caller.is_some_and(|caller| caller.has_shown(revision, lines))
     }
 
-    /// The real paths of the files that this process saw or wrote last, newest first. They may be gone by now.
+    /// The real paths of the files that this process saw or wrote last, newest first. They may be gone now.
     pub fn recent(&self) -> Vec<WorkspacePath> {
         self.memory().recent.iter().cloned().collect()
     }
@@ -534,7 +534,7 @@ impl Ledger {
         all.find(|seen| is_wanted(seen.revision) && seen.content.is_some())?.content.clone()
     }
 
-    /// The revision at which `by` was last shown the whole file at the real path `path`, where it is another one by now and
+    /// The revision at which `by` was last shown the whole file at the real path `path`, where it is now another one and
     /// not by `by` alone.
     pub fn whole_before(&self, path: &WorkspacePath, by: Option<&Arc<str>>) -> Option<Revision> {
         let memory = self.memory();

@@ -45,7 +45,7 @@ pub struct Cost {
 }
 
 impl Cost {
-    /// The cost of `new` bytes that are written beneath a root in the place of `old` ones.
+    /// The cost of `new` bytes that are written beneath a root instead of `old` ones.
     pub fn of_bytes(root: &Arc<Root>, old: u64, new: u64) -> Self {
         Self { files: 0, bytes: new, change: RootBytes::of(root, old, new) }
     }
@@ -62,7 +62,7 @@ impl Cost {
 pub struct RootBytes(Vec<(Arc<Root>, i128)>);
 
 impl RootBytes {
-    /// `new` bytes beneath a root in the place of `old` ones.
+    /// `new` bytes beneath a root instead of `old` ones.
     pub fn of(root: &Arc<Root>, old: u64, new: u64) -> Self {
         Self(vec![(Arc::clone(root), i128::from(new) - i128::from(old))])
     }

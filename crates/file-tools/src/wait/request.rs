@@ -15,7 +15,7 @@ use super::super::{CallContext, ToolError, grep::pattern_error};
 pub(super) enum NewFrom {
     Now,
     Offset(usize),
-    /// After the content with this revision, of so many bytes where that is known.
+    /// After the content with this revision, with its length in bytes where that is known.
     Since(RevisionPrefix, Option<u64>),
 }
 

@@ -180,7 +180,7 @@ fn encoded(content: &str, wanted: EncodingLabel, line_ending: LineEnding) -> Res
             ToolError::invalid(format!("{}, which {encoding} cannot represent", found(place))).hint(ENCODING_HINT)
         }
         SpliceError::Unstable { encoding } => {
-            ToolError::invalid(format!("`content` would not read back the same from a file in {encoding}"))
+            ToolError::invalid(format!("`content` would be changed by writing it in {encoding} and reading it back"))
                 .hint(ENCODING_HINT)
         }
     })

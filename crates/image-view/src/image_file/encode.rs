@@ -14,7 +14,7 @@ use super::{
 /// made smaller.
 const JPEG_QUALITIES: [u8; 4] = [90, 80, 65, 45];
 const MAX_COLOURS: usize = 256;
-/// Pixels of at most so many bytes are always encoded without loss.
+/// Bytes of pixels up to which an image is encoded without loss.
 const MAX_LOSSLESS_BYTES: usize = 256 * 256 * RGBA_BYTES;
 
 /// Encodes `picture` in at most `limit` bytes, smaller if need be: as PNG where it has few colours, transparency

@@ -74,7 +74,7 @@ fn sides(kind: &[u8], data: &[u8]) -> Option<(u32, u32)> {
             let packed = number(data.get(1..5)?);
             Some((1 + (packed & 0x3FFF), 1 + ((packed >> 14) & 0x3FFF)))
         }
-        // The two bits above the 14 of a side are a scale for whoever shows it (RFC 6386, 9.1).
+        // The two bits above the 14 of a side are a scale for the viewer (RFC 6386, 9.1).
         b"VP8 " => Some((number(data.get(6..8)?) & 0x3FFF, number(data.get(8..10)?) & 0x3FFF)),
         _ => None,
     }

@@ -1,6 +1,6 @@
 //! Character maps: from the codes of a string to text, or to the numbers of glyphs (ISO 32000-1, 9.7.5 and 9.10.3).
 //!
-//! Maps of any size are read, but only so many entries are kept.
+//! Maps of any size are read, but a limited number of entries is kept.
 
 use crate::budget::{PdfBudget, PdfError};
 use crate::lexer::{PdfLexer, PdfToken};

@@ -127,7 +127,7 @@ impl Broker {
         }
     }
 
-    /// Ends every program. Their stdin is closed by now, as the server had the other end.
+    /// Ends every program. Their stdin is closed already, as the server had the other end.
     fn end(&mut self) {
         let deadline = Instant::now() + END_GRACE;
         for mut process in self.running.iter_mut().filter_map(Option::take) {
@@ -193,7 +193,7 @@ impl Process {
         let mut named = OsString::from("root=");
         named.push(root);
         named.push(if program.may_write { ":rw" } else { ":ro" });
-        // Not by a path that may lead elsewhere by now.
+        // Not by a path that may now lead elsewhere.
         let mut command = Command::new("/proc/self/exe");
         command.arg0("rootbound").args(["exec", "--root"]).arg(named);
         if !directory.as_os_str().is_empty() {

@@ -6,7 +6,9 @@
 use std::ops::ControlFlow;
 
 use super::BraceGrammar;
-use crate::header::{Around, BlockKind, Ending, Header, Named, Opening, Term, Word, find, find_word, text, word};
+use crate::header::{
+    BlockKind, Ending, Header, HeaderContext, Named, Opening, Term, Word, find, find_word, text, word,
+};
 use crate::lex_rules::{self, WordSet};
 
 pub(crate) static C: BraceGrammar = BraceGrammar {
@@ -27,7 +29,7 @@ const STORAGE_WORDS: WordSet = WordSet(
      __exit asmlinkage __visible notrace",
 );
 
-fn open(header: &Header<'_>, around: Around<'_>) -> Opening {
+fn open(header: &Header<'_>, around: HeaderContext<'_>) -> Opening {
     if matches!(around.block, BlockKind::Statements | BlockKind::Values) {
         return Opening::of(None, around.block);
     }
@@ -66,7 +68,7 @@ fn open(header: &Header<'_>, around: Around<'_>) -> Opening {
     Opening::of(None, BlockKind::Statements)
 }
 
-fn end(header: &Header<'_>, around: Around<'_>) -> Ending {
+fn end(header: &Header<'_>, around: HeaderContext<'_>) -> Ending {
     if matches!(around.block, BlockKind::Statements | BlockKind::Values) {
         return Ending::Nothing;
     }
@@ -218,7 +220,12 @@ const SYSCALL_MACROS: WordSet = WordSet(
 );
 
 /// The function whose parameters come before any `=`; `has_body` where a `{` follows.
-fn function_before_value(header: &Header<'_>, terms: &[Term<'_>], around: Around<'_>, has_body: bool) -> Option<Named> {
+fn function_before_value(
+    header: &Header<'_>,
+    terms: &[Term<'_>],
+    around: HeaderContext<'_>,
+    has_body: bool,
+) -> Option<Named> {
     if let Some(at) = find_word(terms, "operator") {
         return operator(header, terms, at);
     }

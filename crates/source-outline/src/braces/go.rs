@@ -1,7 +1,7 @@
 //! Go.
 
 use super::BraceGrammar;
-use crate::header::{Around, BlockKind, Ending, Header, Named, Opening, Term, text, word};
+use crate::header::{BlockKind, Ending, Header, HeaderContext, Named, Opening, Term, text, word};
 use crate::lex_rules::{self, WordSet};
 
 pub(crate) static GO: BraceGrammar =
@@ -9,7 +9,7 @@ pub(crate) static GO: BraceGrammar =
 
 const DEFINING_WORDS: WordSet = WordSet("type const var");
 
-fn open(header: &Header<'_>, around: Around<'_>) -> Opening {
+fn open(header: &Header<'_>, around: HeaderContext<'_>) -> Opening {
     let last = header.word(header.tokens.len().wrapping_sub(1));
     let named =
         if around.block == BlockKind::Items && around.open == 0 { declared(header, around.group) } else { None };
@@ -21,7 +21,7 @@ fn open(header: &Header<'_>, around: Around<'_>) -> Opening {
     Opening::of(named, if is_type { BlockKind::Values } else { BlockKind::Statements })
 }
 
-fn end(header: &Header<'_>, around: Around<'_>) -> Ending {
+fn end(header: &Header<'_>, around: HeaderContext<'_>) -> Ending {
     if around.block != BlockKind::Items {
         return Ending::Nothing;
     }

@@ -1,7 +1,7 @@
 //! Java, C#, Dart and Groovy: types by their keyword, methods by a name before parentheses within a type.
 
 use super::BraceGrammar;
-use crate::header::{Around, BlockKind, Ending, Header, Named, Opening, Term, find, find_word, word};
+use crate::header::{BlockKind, Ending, Header, HeaderContext, Named, Opening, Term, find, find_word, word};
 use crate::lex_rules::{self, WordSet};
 
 pub(crate) static JAVA: BraceGrammar = BraceGrammar::new(&lex_rules::JAVA, open, end);
@@ -15,11 +15,11 @@ const CONTROL_WORDS: WordSet = WordSet(
      yield case when checked unchecked",
 );
 
-fn has_methods(around: Around<'_>) -> bool {
+fn has_methods(around: HeaderContext<'_>) -> bool {
     around.block == BlockKind::Members || around.outer_functions && around.block == BlockKind::Items
 }
 
-fn open(header: &Header<'_>, around: Around<'_>) -> Opening {
+fn open(header: &Header<'_>, around: HeaderContext<'_>) -> Opening {
     if around.open > 0 {
         // An anonymous class, or the body of a lambda, as an argument.
         return Opening::of(None, anonymous(header.innermost(around.open)));
@@ -42,7 +42,7 @@ fn open(header: &Header<'_>, around: Around<'_>) -> Opening {
     Opening::of(None, anonymous(*header))
 }
 
-fn end(header: &Header<'_>, around: Around<'_>) -> Ending {
+fn end(header: &Header<'_>, around: HeaderContext<'_>) -> Ending {
     if let Some(named) = type_of(header) {
         // A record without members, or a namespace of the whole file.
         return if named.kind == "namespace" { Ending::Nothing } else { Ending::Named(named) };
@@ -128,7 +128,7 @@ fn type_of(header: &Header<'_>) -> Option<Named> {
     }
 }
 
-fn method(header: &Header<'_>, around: Around<'_>, has_body: bool) -> Option<Named> {
+fn method(header: &Header<'_>, around: HeaderContext<'_>, has_body: bool) -> Option<Named> {
     let all = header.terms(true);
     let terms = without_annotations(&all);
     let at = terms.iter().position(|term| term.is_group(b'(') || matches!(term, Term::Sign(b'=') | Term::Arrow))?;

@@ -1,7 +1,7 @@
 //! JavaScript and TypeScript.
 
 use super::BraceGrammar;
-use crate::header::{Around, BlockKind, Ending, Header, Named, Opening, Term, find, find_word, text, word};
+use crate::header::{BlockKind, Ending, Header, HeaderContext, Named, Opening, Term, find, find_word, text, word};
 use crate::lex_rules::{self, WordSet};
 
 pub(crate) static JAVASCRIPT: BraceGrammar =
@@ -14,7 +14,7 @@ const MODIFIER_WORDS: WordSet =
 const TYPE_WORDS: WordSet = WordSet("class interface enum namespace module type");
 const VARIABLE_WORDS: WordSet = WordSet("const let var");
 
-fn open(header: &Header<'_>, around: Around<'_>) -> Opening {
+fn open(header: &Header<'_>, around: HeaderContext<'_>) -> Opening {
     let inner = header.innermost(around.open);
     let terms = inner.terms(true);
     if let Some((named, block)) = type_of(&terms) {
@@ -57,7 +57,7 @@ fn open(header: &Header<'_>, around: Around<'_>) -> Opening {
     Opening::of(None, if is_outer { BlockKind::Items } else { BlockKind::Statements })
 }
 
-fn end(header: &Header<'_>, around: Around<'_>) -> Ending {
+fn end(header: &Header<'_>, around: HeaderContext<'_>) -> Ending {
     if around.open > 0 || around.block == BlockKind::Values {
         return Ending::Nothing;
     }
@@ -151,7 +151,7 @@ fn function(terms: &[Term<'_>]) -> Option<Named> {
     }
 }
 
-fn assigned(terms: &[Term<'_>], around: Around<'_>) -> Option<Named> {
+fn assigned(terms: &[Term<'_>], around: HeaderContext<'_>) -> Option<Named> {
     if around.open > 0 {
         return None;
     }

@@ -1,7 +1,7 @@
 //! Rust.
 
 use super::BraceGrammar;
-use crate::header::{Around, BlockKind, Ending, Header, Named, Opening, Term, find_word, text, word};
+use crate::header::{BlockKind, Ending, Header, HeaderContext, Named, Opening, Term, find_word, text, word};
 use crate::lex_rules::{self, WordSet};
 
 pub(crate) static RUST: BraceGrammar = BraceGrammar::new(&lex_rules::RUST, open, end);
@@ -10,7 +10,7 @@ const MODIFIER_WORDS: WordSet = WordSet("pub async unsafe extern default safe co
 const DEFINING_WORDS: WordSet =
     WordSet("fn struct enum union trait impl mod type const static macro_rules=macro macro");
 
-fn open(header: &Header<'_>, around: Around<'_>) -> Opening {
+fn open(header: &Header<'_>, around: HeaderContext<'_>) -> Opening {
     if header.is_sign(header.tokens.len().wrapping_sub(1), b'<') {
         // `Array<{ N }>`
         return Opening { named: None, block: BlockKind::Values, continues: true };
@@ -34,7 +34,7 @@ fn open(header: &Header<'_>, around: Around<'_>) -> Opening {
     }
 }
 
-fn end(header: &Header<'_>, around: Around<'_>) -> Ending {
+fn end(header: &Header<'_>, around: HeaderContext<'_>) -> Ending {
     let item = if around.block == BlockKind::Values { None } else { item(header) };
     item.map(|named| if matches!(named.kind, "fn" | "mod") { named.prototype() } else { named }).into()
 }

@@ -226,7 +226,7 @@ type Width = (usize, usize);
 
 impl Indentation {
     /// The next line, whose `content` begins at the byte `start` of the text, in code unless it is `in_string`. After its
-    /// `lexemes` so many brackets are open as `depth` says.
+    /// `lexemes` `depth` brackets are open.
     fn line(
         &mut self,
         (start, content): (usize, &[u8]),

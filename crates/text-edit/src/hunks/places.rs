@@ -86,7 +86,7 @@ pub enum HunkError {
     #[error("it changes lines that hunk {} changes as well", .0 + 1)]
     Overlaps(usize),
     /// Too many before it have no place.
-    #[error("not looked for, as many hunks before it have no place")]
+    #[error("not searched: too many earlier hunks were not found")]
     Unsearched,
     /// The search was given up before it.
     #[error("the time was too short to look for it")]

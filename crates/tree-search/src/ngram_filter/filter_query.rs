@@ -191,7 +191,7 @@ impl PatternReader {
         self.narrowed(ways, MAX_WAYS)
     }
 
-    /// At most so many ways: where they are more, less is known of the bytes before.
+    /// The most ways that are followed: where they are more, less is known of the bytes before.
     fn narrowed(&mut self, mut ways: Ways, most: usize) -> Ways {
         let mut length = CONTEXT_BYTES;
         while ways.len() > most.max(1) && length > 0 {

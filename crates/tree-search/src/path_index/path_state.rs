@@ -18,7 +18,7 @@ pub(crate) enum KnownContent {
     Binary(u32),
     /// Policy denies it: only its name may be told.
     Secret,
-    /// In the filter, with so many bytes; whether they are UTF-8.
+    /// In the filter; its length in bytes, and whether it is UTF-8.
     Filtered(FileSegments, u32, bool),
 }
 

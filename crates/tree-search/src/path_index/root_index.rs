@@ -136,7 +136,7 @@ impl RootIndex {
     pub(super) fn refresh(&mut self) -> bool {
         let Some(watcher) = &mut self.watcher else { return true };
         let changes = watcher.changes();
-        // One that has ended by now may have written since the last look.
+        // One that has ended may have written since the last look.
         self.written_silently |= watcher.has_silent_writers();
         self.apply(&changes)
     }
@@ -563,7 +563,7 @@ impl Update<'_> {
             let mut met = Vec::new();
             match self.watcher.watch_tree(item.entry.path(), true, &mut |listed| met.push(listed)) {
                 Ok(()) => {}
-                // As for a walk: one that is gone by now is still named.
+                // As for a walk: one that is gone is still named.
                 Err(error) => item.state.unreadable = error.kind != AccessErrorKind::NotFound,
             }
             for listed in met {

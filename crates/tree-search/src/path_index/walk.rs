@@ -239,7 +239,7 @@ impl ListWalk<'_> {
         match walked {
             Ok(walked) => self.report.add(walked),
             Err(error) => match error.kind {
-                // It is gone by now: as for a walk, there is nothing to list.
+                // It is gone: as for a walk, there is nothing to list.
                 AccessErrorKind::NotFound => {}
                 AccessErrorKind::Limit(limit) if limit.is_open_files() => self.report.limits_hit.directory(limit),
                 _ => self.report.unreadable_count += 1,

@@ -126,7 +126,7 @@ impl Header {
         u64::from(self.segments) == all || is_part && u64::from(self.segments) < all
     }
 
-    /// Says that a filter follows the listing, with this list of segments and so many words in a column.
+    /// Says that a filter follows the listing, with this list of segments and the number of words in a column.
     ///
     /// # Errors
     /// `FileTooLarge` where that is more than the header can say.

@@ -127,7 +127,7 @@ impl Small {
         true
     }
 
-    /// Puts these bytes in the place of what is stored.
+    /// Puts these bytes instead of what is stored.
     pub(super) fn put(&self, bytes: impl AsRef<[u8]>) {
         fs::write(&self.path, bytes).unwrap();
     }
