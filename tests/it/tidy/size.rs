@@ -13,19 +13,19 @@ use super::{Source, crates, none, root, sources};
 const MAX_LINES: &[(&str, usize)] = &[
     ("crates/beneath", 1_540),
     ("crates/change-set", 5_060),
-    ("crates/confined-fs", 7_500),
-    ("crates/file-tools", 21_080),
+    ("crates/confined-fs", 7_520),
+    ("crates/file-tools", 21_120),
     ("crates/image-view", 960),
     ("crates/lsp-check", 1_600),
     ("crates/office-text", 2_920),
-    ("crates/pdf-text", 2_860),
+    ("crates/pdf-text", 2_880),
     ("crates/self-sandbox", 1_420),
-    ("crates/source-outline", 3_580),
+    ("crates/source-outline", 3_600),
     ("crates/structured-text", 1_140),
     ("crates/text-edit", 6_120),
     ("crates/text-file", 1_360),
     ("crates/tree-search", 7_660),
-    ("src", 10_560),
+    ("src", 10_600),
 ];
 
 /// Modules that a folder may have; a file and the folder of its name count once.
