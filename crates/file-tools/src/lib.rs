@@ -9,8 +9,8 @@
 //! use file_tools::{Answer, CallContext, Content, Plan, Selection, ToolError, Toolbox};
 //! use serde_json::{Value, json};
 //!
-//! fn call(tools: &Toolbox, workspace: &Workspace, name: &str, arguments: Value) -> Result<Answer, ToolError> {
-//!     let cx = CallContext::on(workspace.clone());
+//! fn call(tools: &Toolbox, agent: &CallContext, name: &str, arguments: Value) -> Result<Answer, ToolError> {
+//!     let cx = agent.next_call();
 //!     let arguments = arguments.as_object().cloned().unwrap_or_default();
 //!     match tools.get(name).expect("an offered tool").plan(&cx, arguments)? {
 //!         Plan::Answer(answer) => Ok(answer),
@@ -21,14 +21,17 @@
 //!
 //! # let temp = tempfile::tempdir().unwrap();
 //! # let path = temp.path().to_owned();
+//! # std::fs::write(path.join("notes.md"), "# Notes\n").unwrap();
 //! let root = RootSpec { name: None, path, access: Access::ReadWrite, policy: PolicyRules::default(), optional: false };
-//! let workspace = Workspace::open(&[root], WorkspaceOptions::default()).unwrap().workspace;
+//! let agent = CallContext::on(Workspace::open(&[root], WorkspaceOptions::default()).unwrap().workspace);
 //! let tools = Toolbox::new(&Selection::default());
-//! call(&tools, &workspace, "write", json!({"path": "notes.md", "content": "# Notes\n"})).unwrap();
-//! let answer = call(&tools, &workspace, "grep", json!({"pattern": "notes", "ignore_case": true})).unwrap();
-//! let Content::Text(text) = &answer.content[0] else { unreachable!() };
-//! assert!(text.contains("notes.md"), "{text}");
+//! call(&tools, &agent, "grep", json!({"pattern": "notes", "ignore_case": true})).unwrap();
+//! let edit = json!({"path": "notes.md", "old_string": "Notes", "new_string": "Plans"});
+//! let Content::Text(text) = &call(&tools, &agent, "edit", edit).unwrap().content[0] else { unreachable!() };
+//! assert!(text.contains("+# Plans"), "{text}");
 //! ```
+//! A session knows which text its caller has seen, so that an `edit` of another one is refused: here it is that of `agent`.
+//! [`Group`] has an example for each group of tools; `examples/agent.rs` is the loop of an agent.
 //!
 //! # Map
 //! This file is the registry: a tool is one file and its line in `TOOLS`, and `call` is what all of them work with.

@@ -198,10 +198,16 @@ impl CallContext {
     }
 
     /// A call on `workspace` with default settings and a session of its own that remembers nothing on the disk; it has
-    /// an hour.
+    /// an hour. [`Self::next_call`] gives those of the calls after it.
     pub fn on(workspace: Workspace) -> Self {
         let limit = Duration::from_secs(3600);
         Self::new(Arc::new(workspace), Arc::new(Session::new(None)), Arc::default(), Arc::default(), limit)
+    }
+
+    /// The context of another call of the same caller, which starts now and may take as long.
+    #[must_use]
+    pub fn next_call(&self) -> Self {
+        Self { stop: StopSignal::after(self.stop.limit()), references: Arc::default(), ..self.clone() }
     }
 
     /// Fails when the call was cancelled or has used up its time; cheap enough for inner loops.

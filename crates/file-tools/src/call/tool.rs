@@ -68,14 +68,125 @@ impl Spec {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Group {
-    /// Always offered (subject to `--tools` and `--read-only`).
+    /// Always offered (subject to `--tools` and `--read-only`): `glob`, `grep`, `ls`, `read`, `write`, `edit`.
+    /// ```
+    /// # use change_set::{Approval, Workspace};
+    /// # use confined_fs::{Access, PolicyRules, RootSpec, WorkspaceOptions};
+    /// use file_tools::{CallContext, Content, Plan, Selection, Toolbox};
+    /// use serde_json::json;
+    /// # let temp = tempfile::tempdir().unwrap();
+    /// # let path = temp.path().to_owned();
+    /// # let root = RootSpec { name: None, path, access: Access::ReadWrite, policy: PolicyRules::default(), optional: false };
+    /// # let cx = CallContext::on(Workspace::open(&[root], WorkspaceOptions::default()).unwrap().workspace);
+    /// let tools = Toolbox::new(&Selection::default());
+    /// let call = |name: &str, arguments: serde_json::Value| {
+    ///     match tools.get(name).unwrap().plan(&cx, arguments.as_object().cloned().unwrap()).unwrap() {
+    ///         Plan::Change(change) => change.commit(&cx, Approval::by_policy()).unwrap(),
+    ///         Plan::Answer(answer) => answer,
+    ///         Plan::Wait(_) => unreachable!("no tool of this group waits"),
+    ///     }
+    /// };
+    /// call("write", json!({"path": "src/app.py", "content": "retries = 3\n"}));
+    /// call("edit", json!({"path": "src/app.py", "old_string": "3", "new_string": "5"}));
+    /// for (tool, arguments) in [
+    ///     ("ls", json!({})),
+    ///     ("glob", json!({"pattern": "**/*.py"})),
+    ///     ("grep", json!({"pattern": "retries"})),
+    ///     ("read", json!({"path": "src/app.py"})),
+    /// ] {
+    ///     let answer = call(tool, arguments);
+    ///     assert!(matches!(&answer.content[0], Content::Text(text) if text.contains("app.py") || text.contains("retries = 5")));
+    /// }
+    /// ```
     Core,
-    /// Creating, moving, copying and deleting: offered with `--allow manage`.
+    /// Creating, moving, copying, deleting and undoing: offered with `--allow manage`.
+    /// ```
+    /// # use change_set::{Approval, Workspace};
+    /// # use confined_fs::{Access, PolicyRules, RootSpec, WorkspaceOptions};
+    /// use file_tools::{CallContext, Group, Plan, Selection, Toolbox};
+    /// use serde_json::json;
+    /// # let temp = tempfile::tempdir().unwrap();
+    /// # let path = temp.path().to_owned();
+    /// # std::fs::write(path.join("a.txt"), "one\n").unwrap();
+    /// # let root = RootSpec { name: None, path, access: Access::ReadWrite, policy: PolicyRules::default(), optional: false };
+    /// # let cx = CallContext::on(Workspace::open(&[root], WorkspaceOptions::default()).unwrap().workspace);
+    /// let tools = Toolbox::new(&Selection { groups: vec![Group::Manage], ..Selection::default() });
+    /// let make = |name: &str, arguments: serde_json::Value| {
+    ///     let plan = tools.get(name).unwrap().plan(&cx, arguments.as_object().cloned().unwrap()).unwrap();
+    ///     let Plan::Change(change) = plan else { unreachable!("{name} changes something") };
+    ///     let summary = change.preview().summary;
+    ///     change.commit(&cx, Approval::by_policy()).unwrap();
+    ///     summary
+    /// };
+    /// assert_eq!(make("mkdir", json!({"path": "old"})), "Make the directory old");
+    /// assert_eq!(make("move", json!({"source": "a.txt", "destination": "old/a.txt"})), "Move a.txt to old/a.txt");
+    /// make("copy", json!({"source": "old/a.txt", "destination": "b.txt"}));
+    /// make("delete", json!({"path": "old/a.txt"}));
+    /// make("undo", json!({}));
+    /// # assert!(temp.path().join("old/a.txt").exists() && temp.path().join("b.txt").exists());
+    /// ```
     Manage,
+    /// Patches of several files, all or none: offered with `--allow patch`.
+    /// ```
+    /// # use change_set::{Approval, Workspace};
+    /// # use confined_fs::{Access, PolicyRules, RootSpec, WorkspaceOptions};
+    /// use file_tools::{CallContext, Group, Plan, Selection, Toolbox};
+    /// use serde_json::json;
+    /// # let temp = tempfile::tempdir().unwrap();
+    /// # let path = temp.path().to_owned();
+    /// # std::fs::write(path.join("a.txt"), "one\ntwo\n").unwrap();
+    /// # let root = RootSpec { name: None, path, access: Access::ReadWrite, policy: PolicyRules::default(), optional: false };
+    /// # let cx = CallContext::on(Workspace::open(&[root], WorkspaceOptions::default()).unwrap().workspace);
+    /// let tools = Toolbox::new(&Selection { groups: vec![Group::Patch], ..Selection::default() });
+    /// let path = json!({"path": "a.txt"}).as_object().cloned().unwrap();
+    /// tools.get("read").unwrap().plan(&cx, path).unwrap(); // what nobody has seen is not changed
+    /// let patch = "--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+three\n";
+    /// let arguments = json!({"patch": patch}).as_object().cloned().unwrap();
+    /// let Plan::Change(change) = tools.get("apply_patch").unwrap().plan(&cx, arguments).unwrap() else { unreachable!() };
+    /// assert!(change.preview().diff.contains("+three"));
+    /// change.commit(&cx, Approval::by_policy()).unwrap();
+    /// # assert_eq!(std::fs::read_to_string(temp.path().join("a.txt")).unwrap(), "one\nthree\n");
+    /// ```
     Patch,
     /// Waiting for a file to change: offered with `--allow watch`.
+    /// ```
+    /// # use change_set::Workspace;
+    /// # use confined_fs::{Access, PolicyRules, RootSpec, WorkspaceOptions};
+    /// use file_tools::{CallContext, Content, Group, Plan, PollResult, Selection, Toolbox};
+    /// use serde_json::json;
+    /// # let temp = tempfile::tempdir().unwrap();
+    /// # let path = temp.path().to_owned();
+    /// # std::fs::write(path.join("build.log"), "compiling\n").unwrap();
+    /// # let root = RootSpec { name: None, path, access: Access::ReadWrite, policy: PolicyRules::default(), optional: false };
+    /// # let cx = CallContext::on(Workspace::open(&[root], WorkspaceOptions::default()).unwrap().workspace);
+    /// # let log = temp.path().join("build.log");
+    /// let tools = Toolbox::new(&Selection { groups: vec![Group::Watch], ..Selection::default() });
+    /// let arguments = json!({"path": "build.log", "pattern": "finished", "offset": 0}).as_object().cloned().unwrap();
+    /// let Plan::Wait(mut wait) = tools.get("wait").unwrap().plan(&cx, arguments).unwrap() else { unreachable!() };
+    /// // The caller decides how to pass the time: `watch` calls it back, or it polls.
+    /// assert!(matches!(wait.poll(&cx).unwrap(), PollResult::NotYet(_)));
+    /// std::fs::write(log, "compiling\nfinished\n").unwrap();
+    /// let PollResult::Happened(answer) = wait.poll(&cx).unwrap() else { unreachable!() };
+    /// assert!(matches!(&answer.content[0], Content::Text(text) if text.contains("finished")));
+    /// ```
     Watch,
     /// Handing files to the person: offered with `--allow present`.
+    /// ```
+    /// # use change_set::Workspace;
+    /// # use confined_fs::{Access, PolicyRules, RootSpec, WorkspaceOptions};
+    /// use file_tools::{CallContext, Content, Group, Plan, Selection, Toolbox};
+    /// use serde_json::json;
+    /// # let temp = tempfile::tempdir().unwrap();
+    /// # let path = temp.path().to_owned();
+    /// # std::fs::write(path.join("report.md"), "# Report\n").unwrap();
+    /// # let root = RootSpec { name: None, path, access: Access::ReadWrite, policy: PolicyRules::default(), optional: false };
+    /// # let cx = CallContext::on(Workspace::open(&[root], WorkspaceOptions::default()).unwrap().workspace);
+    /// let tools = Toolbox::new(&Selection { groups: vec![Group::Present], ..Selection::default() });
+    /// let arguments = json!({"path": "report.md", "title": "Report"}).as_object().cloned().unwrap();
+    /// let Plan::Answer(answer) = tools.get("present").unwrap().plan(&cx, arguments).unwrap() else { unreachable!() };
+    /// // Beside the text for the model, a link for the person's client.
+    /// assert!(answer.content.iter().any(|part| matches!(part, Content::Link(_))));
+    /// ```
     Present,
 }
 
