@@ -152,6 +152,19 @@ fn every_crate_has_a_readme_with_examples_limits_and_reasons() {
     assert!(complaints.is_empty(), "\n{}", complaints.join("\n"));
 }
 
+/// `.ci/packages` runs it as a program outside of the workspace, with the packaged crates.
+#[test]
+fn file_tools_are_embedded_in_twenty_lines() {
+    let page = text("crates/file-tools/src/lib.rs");
+    let example = page.split("//! ```\n").nth(1).expect("an example");
+    let code = |line: &&str| line.trim() != "//!" && !line.starts_with("//! # ");
+    let lines: Vec<&str> = example.lines().filter(code).collect();
+    assert!(lines.len() <= 20, "{} lines:\n{}", lines.len(), lines.join("\n"));
+    for tool in ["\"edit\"", "\"grep\""] {
+        assert!(lines.iter().any(|line| line.contains(tool)), "{tool} is not called");
+    }
+}
+
 /// Those of <https://crates.io/category_slugs> that are used: an unknown one is dropped with a warning when it is too late.
 const CATEGORIES: &[&str] = &[
     "algorithms",
