@@ -26,6 +26,7 @@
 
 #![expect(clippy::disallowed_types, reason = "this is where files are opened")]
 
+mod attributes;
 mod contract;
 mod file_changes;
 pub mod lexical;
@@ -43,6 +44,7 @@ use unix as system;
 #[cfg(not(unix))]
 use windows as system;
 
+pub use attributes::{Attributes, AttributesError};
 pub use contract::{Failure, Listed, LockAttempt, OpenFor, StableInodes};
 pub use file_changes::{append, read_some, set_length, set_modified, sync_all, sync_data, write_all};
 pub use open::{identity_cached, is_link_error};
@@ -50,9 +52,9 @@ pub use stat::{FileIdentity, FileKind, Stat, StatFacts};
 #[cfg(target_os = "linux")]
 pub use system::reports_all_changes;
 pub use system::{
-    Dir, canonical, carry_attributes, file_size_limit, file_stat, identity, is_in_use, is_process_file_limit,
-    is_system_file_limit, next_data, next_hole, open_files, raise_open_files, random_bytes, refused_opens, set_mode,
-    survive_large_writes, try_lock,
+    Dir, canonical, file_size_limit, file_stat, identity, is_in_use, is_process_file_limit, is_system_file_limit,
+    next_data, next_hole, open_files, raise_open_files, random_bytes, refused_opens, set_mode, survive_large_writes,
+    try_lock,
 };
 
 #[cfg(doctest)]

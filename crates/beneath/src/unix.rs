@@ -25,7 +25,7 @@ use process::{change, open, retry};
 pub use entries::set_mode;
 #[cfg(target_os = "linux")]
 pub use file_system::reports_all_changes;
-pub use fstat::{canonical, carry_attributes, file_stat, identity, next_data, next_hole};
+pub use fstat::{canonical, file_stat, identity, next_data, next_hole};
 pub use process::{
     file_size_limit, is_in_use, is_process_file_limit, is_system_file_limit, open_files, raise_open_files,
     random_bytes, refused_opens, survive_large_writes,

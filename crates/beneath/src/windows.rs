@@ -20,7 +20,7 @@ mod fstat;
 use std::{fs::File, io, thread, time::Duration};
 
 pub use dir::{Dir, canonical};
-pub use fstat::{carry_attributes, file_stat, identity, next_data, next_hole, set_mode};
+pub use fstat::{file_stat, identity, next_data, next_hole, set_mode};
 
 /// `N` random bytes; `None` where the system gives none.
 pub fn random_bytes<const N: usize>() -> Option<[u8; N]> {

@@ -48,8 +48,8 @@ pub use state::{
 };
 pub use transaction::{CommitError, CommittedTransaction, FormerFile, Transaction, UnrestoredEntry, Unreverted};
 pub use tree::{
-    CreatedTree, EntryState, FileState, MovedTree, NO_RIGHTS, NewNode, Node, Purpose, RemoveError, Tree, TreeEntry,
-    TreeGuard, TreePosition, mode_when_recreated,
+    CreatedTree, EntryState, FileState, MovedTree, NewNode, Node, Purpose, RemoveError, Rights, Tree, TreeEntry,
+    TreeGuard, TreePosition, narrower,
 };
 pub use workspace::{Opened, Workspace};
 pub use write::{

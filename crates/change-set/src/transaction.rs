@@ -22,7 +22,7 @@ use std::{collections::HashSet, fs::File, path::PathBuf, sync::Arc};
 
 use beneath::{FileKind, OpenFor, Stat};
 
-use crate::tree::{mode_when_recreated, narrowed};
+use crate::tree::Rights;
 use crate::write::{EntryLocks, NewContent, allowed, entry_in_parent, may_write, random};
 use crate::{
     tree::EntryState, tree::FileState, workspace::Shared, workspace::Workspace, write::Approval, write::Base,
@@ -57,8 +57,8 @@ pub struct Transaction<'n> {
     /// Paths whose entries are removed or moved away.
     vacated_paths: HashSet<PathBuf>,
     steps: Vec<Step<'n>>,
-    /// Directories that get narrower rights before anything comes into them.
-    narrowed: Vec<(WorkspacePath, u32)>,
+    /// Directories that are there and get these rights before anything comes into them.
+    rights: Vec<(WorkspacePath, Rights)>,
 }
 
 /// A file that a transaction replaces or removes.
@@ -100,7 +100,7 @@ impl<'n> Transaction<'n> {
         let paths: Vec<&WorkspacePath> = paths.iter().collect();
         let locks = workspace.hold_recovered(&paths, &first, &wait_limit)?;
         let vacated_paths = leaving.iter().map(|entry| entry.path().host()).collect();
-        Ok(Self { shared, wait_limit, locks: Arc::new(locks), vacated_paths, steps: Vec::new(), narrowed: Vec::new() })
+        Ok(Self { shared, wait_limit, locks: Arc::new(locks), vacated_paths, steps: Vec::new(), rights: Vec::new() })
     }
 
     /// The right to give a file another content, or to make it, if it is what the plan saw.
@@ -117,18 +117,15 @@ impl<'n> Transaction<'n> {
     pub fn write(&mut self, guard: WriteGuard<'_>, content: Arc<NewContent<'n>>, like: Option<WorkspacePath>) {
         let new = content.revision();
         let path = guard.path().clone();
-        let (old, mode) = guard.into_checked();
+        let (old, rights) = guard.into_checked();
         let (action, seen) = match old {
             // Nothing to do.
-            Some((stat, old)) if old == new && narrowed(&path, &stat, mode).mode() == stat.mode() => return,
-            Some((stat, old)) => (StepAction::Replace { old, new }, Some(stat)),
-            None => (
-                StepAction::Create { is: EntryState::File(FileState { revision: new, mode: mode.unwrap_or(0) }) },
-                None,
-            ),
+            Some((_, old, false)) if old == new => return,
+            Some((stat, old, _)) => (StepAction::Replace { old, new }, Some(stat)),
+            None => (StepAction::Create { is: EntryState::from(new) }, None),
         };
         let like = like.map(|like| (self.vacated_paths.contains(&like.host()), like));
-        let file = Some(NewFile::Content { content, mode, like, stays: false });
+        let file = Some(NewFile::Content { content, rights, like, stays: false });
         self.steps.push(Step { path, action, seen, file });
     }
 
@@ -138,10 +135,10 @@ impl<'n> Transaction<'n> {
     /// `Stale` when it is something else.
     pub fn remove(&mut self, entry: &WritablePath, mut was: EntryState) -> Result<EntryState, AccessError> {
         let seen = self.checked(entry, &was)?;
-        if let EntryState::File(FileState { mode, .. }) | EntryState::Directory { mode } = &mut was {
+        if let EntryState::File(FileState { rights, .. }) | EntryState::Directory { rights } = &mut was {
             let above = std::iter::successors(Some(entry.path().clone()), WorkspacePath::parent);
             let gone = above.take_while(|path| self.is_freed(path)).last();
-            *mode = mode_when_recreated(entry.path(), &seen, gone.as_ref());
+            *rights = Rights::of(entry.path(), &seen, gone.as_ref());
         }
         let action = StepAction::Remove { was: was.clone() };
         self.steps.push(Step { seen: Some(seen), ..Step::new(entry.path(), action) });
@@ -182,13 +179,13 @@ impl<'n> Transaction<'n> {
         Ok(())
     }
 
-    /// The directory that is there keeps at most these permission bits. A kill in the middle may leave it so.
+    /// The directory that is there gets these rights; of a mode alone it keeps no more. A kill in the middle may leave it so.
     ///
     /// # Errors
     /// Those of the rights to change it.
-    pub fn narrow(&mut self, at: &WritablePath, most: u32) -> Result<(), AccessError> {
+    pub fn give(&mut self, at: &WritablePath, rights: Rights) -> Result<(), AccessError> {
         allowed(at)?;
-        self.narrowed.push((at.path().clone(), most));
+        self.rights.push((at.path().clone(), rights));
         Ok(())
     }
 
@@ -305,7 +302,10 @@ impl<'n> Transaction<'n> {
                         None => {}
                     }
                 }
-                self.steps.push(Step::new(&above, StepAction::Create { is: EntryState::Directory { mode: 0 } }));
+                self.steps.push(Step::new(
+                    &above,
+                    StepAction::Create { is: EntryState::Directory { rights: Rights::default() } },
+                ));
             }
         }
         if self.steps.len() > MAX_STEPS {
@@ -331,7 +331,7 @@ impl Transaction<'_> {
         self.may_move_over()?;
         let steps = Steps::new(random(), std::mem::take(&mut self.steps));
         self.sweep(&steps);
-        commit_steps(&self.shared, steps, (&self.narrowed, &self.wait_limit), note)
+        commit_steps(&self.shared, steps, (&self.rights, &self.wait_limit), note)
     }
 
     /// Removes temporary files that an earlier process left behind in the directories of the entries.

@@ -5,9 +5,7 @@
 
 use std::{io, sync::Arc};
 
-use change_set::{
-    Durable, EntryState, FileState, NewDirectory, Node, Purpose, Tree, WritablePath, mode_when_recreated,
-};
+use change_set::{Durable, EntryState, FileState, NewDirectory, Node, Purpose, Rights, Tree, WritablePath};
 use confined_fs::{AccessError, AccessErrorKind, FileKind, Revision, WorkspacePath};
 
 use crate::{
@@ -61,9 +59,9 @@ pub(super) fn state_now(cx: &CallContext, entry: &WritablePath) -> Result<Option
         FileKind::File => {
             let mut file = cx.workspace.open_file(path)?;
             let revision = Revision::of_reader(&mut file).map_err(|error| read_failed(path, error))?;
-            Some(EntryState::File(FileState { revision, mode: mode_when_recreated(path, &stat, None) }))
+            Some(EntryState::File(FileState { revision, rights: Rights::of(path, &stat, None) }))
         }
-        FileKind::Directory => Some(EntryState::Directory { mode: mode_when_recreated(path, &stat, None) }),
+        FileKind::Directory => Some(EntryState::Directory { rights: Rights::of(path, &stat, None) }),
         // Only a listing reads the target of a link.
         FileKind::Symlink => cx.workspace.tree(entry, Purpose::Remove)?.node().state(path, path, None),
         FileKind::Other => None,

@@ -20,7 +20,6 @@ use rustix::{
 use serde_json::{Value, json};
 
 use crate::{
-    harness::expected::expected_failure,
     harness::program::{Outcome, program},
     harness::{Harness, Setup},
 };
@@ -441,12 +440,8 @@ fn gone_all_ways(kind: &str, prepare: Prepare) -> [Vec<String>; 2] {
     found
 }
 
-/// After which ways of which kind rights are not yet what they were: they are narrower, or an ACL, an attribute or
-/// set-group-ID is gone.
-const NOT_WHOLE: &str = include_str!("undo_rights/not_whole.txt");
-
 #[test]
-fn nobody_has_more_rights_after_any_way_of_going_back() {
+fn rights_are_what_they_were_after_any_way_of_going_back() {
     let found: Vec<[Vec<String>; 2]> = thread::scope(|scope| {
         let started: Vec<_> =
             RIGHTS.iter().map(|(kind, prepare)| scope.spawn(|| gone_all_ways(kind, *prepare))).collect();
@@ -457,33 +452,7 @@ fn nobody_has_more_rights_after_any_way_of_going_back() {
     // By who may do what the person has given more, before the undo: the bits without the ACL are the same.
     wider.retain(|found| !found.contains("after which a person gave more rights of an ACL against a user"));
     assert!(wider.is_empty(), "{}: {wider:#?}", wider.len());
-
-    if !geteuid().is_root() {
-        println!("SKIPPED: what comes back as it was, which differs for who may not give a folder another group");
-        return;
-    }
-    let mut kind = "";
-    let mut expected = BTreeSet::new();
-    for line in NOT_WHOLE.lines() {
-        match line.strip_prefix('\t') {
-            Some(way) => drop(expected.insert(format!("{way} of {kind}"))),
-            None => kind = line,
-        }
-    }
-    for name in &other {
-        println!("EXPECTED FAILURE rights come back as they were: {name}");
-    }
-    let of_kinds = |names: &BTreeSet<String>, other: &BTreeSet<String>| -> Vec<String> {
-        names.difference(other).filter(|name| !is_skipped(name)).cloned().collect()
-    };
-    assert_eq!(of_kinds(&other, &expected), [""; 0], "these are not what they were");
-    assert_eq!(of_kinds(&expected, &other), [""; 0], "these hold now: take them from the list of what does not");
-}
-
-/// Whether a kind of rights is one that this file system does not have.
-fn is_skipped(name: &str) -> bool {
-    let of_kind = RIGHTS.iter().filter(|(kind, _)| name.ends_with(&format!(" of {kind}")));
-    of_kind.max_by_key(|(kind, _)| kind.len()).is_some_and(|(_, prepare)| prepared(*prepare).is_none())
+    assert!(other.is_empty(), "these are not what they were: {other:#?}");
 }
 
 #[test]
@@ -509,14 +478,11 @@ fn directory_whose_rights_a_person_has_narrowed_has_them_after_undo_and_redo() {
 
 #[test]
 fn directory_that_is_missing_above_what_comes_back_has_the_rights_that_it_had() {
-    let why = "it is made as for a new file";
-    expected_failure("rights of a directory above a file that comes back", why, || {
-        let h = prepared(|_| true).expect("no rights are asked for");
-        h.call("write", json!({ "path": "k/f", "content": "x\n" })).ok();
-        set_mode(&h, "k", 0o700);
-        h.call("undo", json!({})).ok();
-        h.call("delete", json!({ "path": "k" })).ok();
-        h.call("undo", json!({ "to": "redo" })).ok();
-        assert_eq!(Rights::of(&h.path("k")).mode, 0o700);
-    });
+    let h = prepared(|_| true).expect("no rights are asked for");
+    h.call("write", json!({ "path": "k/f", "content": "x\n" })).ok();
+    set_mode(&h, "k", 0o700);
+    h.call("undo", json!({})).ok();
+    assert!(!h.path("k").exists());
+    h.call("undo", json!({ "to": "redo" })).ok();
+    assert_eq!(Rights::of(&h.path("k")).mode, 0o700);
 }

@@ -15,7 +15,7 @@ impl Dir {
     pub fn mode_when_recreated(&self, file: &File, stat: &Stat) -> io::Result<u32> {
         let (mut group, mut other) = (stat.permissions() >> 3 & 7, stat.permissions() & 7);
         let here = self.reopen(OpenFor::List)?;
-        let [own, inherited] = [masked_entries(file, ACCESS_ACL)?, masked_entries(&here, DEFAULT_ACL)?];
+        let [own, inherited] = [masked_entries_of(file, ACCESS_ACL)?, masked_entries_of(&here, DEFAULT_ACL)?];
         if own != inherited {
             let least = |bits, entry: &AclEntry| bits & entry.bits();
             group = own.iter().fold(group, least);
@@ -35,7 +35,7 @@ impl Dir {
 }
 
 pub(super) const ACCESS_ACL: &str = "system.posix_acl_access";
-const DEFAULT_ACL: &str = "system.posix_acl_default";
+pub(super) const DEFAULT_ACL: &str = "system.posix_acl_default";
 
 /// An entry of an ACL as `linux/posix_acl_xattr.h` has it: a tag, permission bits and an id, the first two of two bytes.
 #[derive(PartialEq, Eq)]
@@ -51,22 +51,26 @@ impl AclEntry {
     }
 }
 
-/// The entries that the mask bounds: those of named users and groups, and that of the owning group. None without an ACL.
+/// The entries that the mask bounds: those of named users and groups, and that of the owning group.
+pub(super) fn masked_entries(acl: &[u8]) -> Vec<AclEntry> {
+    // After the version, of four bytes.
+    let entries = acl.get(4..).unwrap_or_default().chunks_exact(8);
+    let entries = entries.map(|entry| AclEntry(entry.try_into().unwrap_or_default()));
+    entries.filter(|entry| matches!(entry.0[0], 2 | 4 | 8)).collect()
+}
+
+/// As [`masked_entries`], of a file or directory; none without an ACL.
 #[cfg(target_os = "linux")]
-pub(super) fn masked_entries(file: impl std::os::fd::AsFd, name: &str) -> io::Result<Vec<AclEntry>> {
+fn masked_entries_of(file: impl std::os::fd::AsFd, name: &str) -> io::Result<Vec<AclEntry>> {
     use rustix::io::Errno;
     let mut value = [0; 4096];
-    let size = match rustix::fs::fgetxattr(file, name, &mut value) {
-        Err(Errno::NODATA | Errno::OPNOTSUPP) => return Ok(Vec::new()),
-        size => size?,
-    };
-    // After the version, of four bytes.
-    let entries = value[..size].get(4..).unwrap_or_default().chunks_exact(8);
-    let entries = entries.map(|entry| AclEntry(entry.try_into().unwrap_or_default()));
-    Ok(entries.filter(|entry| matches!(entry.0[0], 2 | 4 | 8)).collect())
+    match rustix::fs::fgetxattr(file, name, &mut value) {
+        Err(Errno::NODATA | Errno::OPNOTSUPP) => Ok(Vec::new()),
+        size => Ok(masked_entries(&value[..size?])),
+    }
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(super) fn masked_entries(_: impl std::os::fd::AsFd, _: &str) -> io::Result<Vec<AclEntry>> {
+fn masked_entries_of(_: impl std::os::fd::AsFd, _: &str) -> io::Result<Vec<AclEntry>> {
     Ok(Vec::new())
 }

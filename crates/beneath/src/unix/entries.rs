@@ -7,9 +7,9 @@ use std::{ffi::OsStr, fs::File, io, os::fd::AsFd as _};
 use rustix::fs::{Access, AtFlags, Mode, accessat, fchmod, linkat, renameat, symlinkat, unlinkat};
 use rustix::io::Errno;
 
-use crate::{Dir, OpenFor, Stat};
+use crate::{Attributes, Dir, OpenFor};
 
-use super::fstat::{carry_owner, permission_bits};
+use super::fstat::raw_mode;
 use super::process::change;
 
 impl Dir {
@@ -146,21 +146,24 @@ impl Dir {
         // fchmod(2) takes no handle that only passes (`O_PATH`): EBADF.
         let listed = self.reopen(OpenFor::List)?;
         // Without the sticky bit, everybody could remove what others have put there.
-        let sticky = if mode & 0o1000 == 0 { Mode::empty() } else { Mode::SVTX };
-        change("fchmod", || fchmod(listed.as_fd(), Mode::from_raw_mode(permission_bits(mode)) | sticky))
+        change("fchmod", || fchmod(listed.as_fd(), Mode::from_raw_mode(raw_mode(mode & 0o1777))))
     }
 
-    /// Gives it to the owner and the group of what `stat` describes, as far as the system lets this process.
-    pub fn set_owner_of(&self, stat: &Stat) {
+    /// As [`Attributes::give`], of a directory, which may keep set-group-ID and the sticky bit.
+    pub fn give(&self, attributes: &Attributes) -> io::Result<()> {
         // fchown(2) takes no handle that only passes, either.
-        let (Ok(listed), Ok(now)) = (self.reopen(OpenFor::List), self.stat()) else { return };
-        let _ = carry_owner(&listed, stat, &now);
+        attributes.give_to(&self.reopen(OpenFor::List)?, 0o3777)
+    }
+
+    /// As [`Attributes::of`], of this directory.
+    pub fn attributes(&self) -> io::Result<Attributes> {
+        Ok(Attributes::of_open(&self.reopen(OpenFor::List)?, &self.stat()?))
     }
 }
 
 /// Gives an open file the permission bits of `mode`, never set-user-id, set-group-id or sticky.
 pub fn set_mode(file: &File, mode: u32) -> io::Result<()> {
-    change("fchmod", || fchmod(file, Mode::from_raw_mode(permission_bits(mode))))
+    change("fchmod", || fchmod(file, Mode::from_raw_mode(raw_mode(mode & 0o777))))
 }
 
 /// Errors that say "this kernel or this file system cannot": `EINVAL` and `ENOSYS` of renameat2(2), `EPERM` of old

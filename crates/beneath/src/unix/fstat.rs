@@ -1,6 +1,7 @@
 //! `fstat(2)` and `statat` as a [`Stat`], the same on every Unix, and what a replacement inherits from the file it
 //! replaces: owner, mode, ACL, user attributes.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 use std::{fs::File, io, os::fd::AsFd};
@@ -8,10 +9,10 @@ use std::{fs::File, io, os::fd::AsFd};
 use rustix::fs::{AtFlags, CWD, FileType, Gid, Mode, SeekFrom, Uid, fchmod, fchown, fstat, seek, statat};
 use rustix::io::Errno;
 
-#[cfg(any(target_os = "linux", target_vendor = "apple"))]
-use super::acl::{ACCESS_ACL, AclEntry, masked_entries};
+use super::acl::{self, ACCESS_ACL, AclEntry, DEFAULT_ACL};
 use super::process::{change, retry};
-use crate::{FileIdentity, FileKind, Stat};
+use crate::attributes::OF_USERS;
+use crate::{Attributes, FileIdentity, FileKind, Stat};
 
 /// Device and inode of what a root's host path leads to, links followed.
 pub fn identity(path: &Path) -> io::Result<(u64, u64)> {
@@ -87,28 +88,42 @@ fn system_time((seconds, nanoseconds): (i64, u32)) -> Option<SystemTime> {
     base?.checked_add(Duration::from_nanos(nanoseconds.into()))
 }
 
-/// Gives `new` the owner, mode and user attributes of the file it replaces, as far as this user may. What the system has no
-/// room for fails. Where an ACL cannot be set, the group's bits, which are its mask, become those of `group::`; where the
-/// group cannot, no group has more than it had before.
-///
-/// Set-user-id, set-group-id and file capabilities are dropped on purpose: the content is new, so
-/// it has not earned them (CVE-2026-46406).
-pub fn carry_attributes(old: &File, old_stat: &Stat, new: &File) -> io::Result<()> {
-    let fresh = file_stat(new)?;
-    carry_owner(new, old_stat, &fresh)?;
-    let mut mode = old_stat.identity.mode;
-    let group = old_stat.identity.gid;
-    if fresh.identity.gid != group && file_stat(new)?.identity.gid != group {
-        // Another group's: each of the two may do what it could as one of the others, and no more than the group.
-        let least = mode >> 3 & mode & 7;
-        mode = mode & !0o077 | least << 3 | least;
+impl Attributes {
+    /// Those of an open file that is `stat`. What cannot be read of them is left out.
+    pub fn of(file: &File, stat: &Stat) -> Self {
+        Self::of_open(file, stat)
     }
-    #[cfg(any(target_os = "linux", target_vendor = "apple"))]
-    let mode = mode & carry_extended(old, new)?;
-    #[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
-    let _ = old;
-    // After the owner: the file was made for this user alone, and no other group may read it in between.
-    change("fchmod", || fchmod(new, Mode::from_raw_mode(permission_bits(mode))))
+
+    pub(super) fn of_open(file: impl AsFd, stat: &Stat) -> Self {
+        let identity = stat.identity;
+        Self { uid: identity.uid, gid: identity.gid, mode: stat.mode(), extended: extended(file) }
+    }
+
+    /// Gives them to an open file, as far as this user may. What the system has no room for fails. Where an ACL cannot be
+    /// set, the group's bits, which are its mask, become those of `group::`; where the group cannot, no group has more than
+    /// it had before.
+    ///
+    /// Set-user-id, set-group-id and file capabilities are dropped on purpose: the content is new, so
+    /// it has not earned them (CVE-2026-46406).
+    pub fn give(&self, file: &File) -> io::Result<()> {
+        self.give_to(file, 0o777)
+    }
+
+    /// As [`Self::give`], with those of the mode's bits that are in `most`.
+    pub(super) fn give_to(&self, fd: impl AsFd, most: u32) -> io::Result<()> {
+        let gid = || fstat(&fd).map(|now| now.st_gid);
+        carry_owner(&fd, self)?;
+        let mut mode = self.mode & most;
+        if gid()? != self.gid {
+            // Another group's: each of the two may do what it could as one of the others, and no more than the group.
+            let least = mode >> 3 & mode & 7;
+            mode = mode & 0o1700 | least << 3 | least;
+        }
+        #[cfg(any(target_os = "linux", target_vendor = "apple"))]
+        let mode = mode & (give_extended(&self.extended, &fd)? | 0o7000);
+        // After the owner: the file was made for this user alone, and no other group may read it in between.
+        change("fchmod", || fchmod(&fd, Mode::from_raw_mode(raw_mode(mode))))
+    }
 }
 
 /// Passes on that the system had no room; any other refusal leaves things as they are.
@@ -119,12 +134,12 @@ fn unless_full(set: io::Result<()>) -> io::Result<bool> {
     }
 }
 
-/// Gives an open file or directory, which is `now`, the owner and group that `wanted` has, as far as the system lets
+/// Gives an open file or directory the owner and group that are wanted, as far as the system lets
 /// this process: only root may give files away (chown(2)), and then the group alone is the next best.
-pub(super) fn carry_owner(fd: impl AsFd, wanted: &Stat, now: &Stat) -> io::Result<()> {
-    let (wanted, now) = (wanted.identity, now.identity);
-    let owner = (wanted.uid != now.uid).then(|| Uid::from_raw(wanted.uid));
-    let group = (wanted.gid != now.gid).then(|| Gid::from_raw(wanted.gid));
+fn carry_owner(fd: impl AsFd, wanted: &Attributes) -> io::Result<()> {
+    let now = fstat(&fd)?;
+    let owner = (wanted.uid != now.st_uid).then(|| Uid::from_raw(wanted.uid));
+    let group = (wanted.gid != now.st_gid).then(|| Gid::from_raw(wanted.gid));
     let give = |owner| change("fchown", || fchown(&fd, owner, group));
     if (owner.is_some() || group.is_some()) && !unless_full(give(owner))? {
         unless_full(give(None))?;
@@ -132,46 +147,61 @@ pub(super) fn carry_owner(fd: impl AsFd, wanted: &Stat, now: &Stat) -> io::Resul
     Ok(())
 }
 
-/// Copies `user.*` attributes and the access ACL; what cannot be read or set is left. Returns the mode bits that may be set.
-#[cfg(any(target_os = "linux", target_vendor = "apple"))]
-fn carry_extended(old: &File, new: &File) -> io::Result<u32> {
-    use rustix::fs::{XattrFlags, fgetxattr, flistxattr, fremovexattr, fsetxattr};
-    // A longer list (ERANGE) is left: attributes are carried over where that is easy.
-    let mut names = vec![0_u8; 16 * 1024];
-    let length = flistxattr(old, names.as_mut_slice()).unwrap_or(0);
-    // The largest value there is on Linux: `XATTR_SIZE_MAX`, xattr(7).
-    let mut value = vec![0_u8; 64 * 1024];
-    let set = |name: &[u8], value: &[u8]| {
-        // Some file systems have none of them (ENOTSUP), and an ACL takes the owner or CAP_FOWNER: setxattr(2).
-        unless_full(change("fsetxattr", || fsetxattr(new, name, value, XattrFlags::empty())))
-    };
-    for name in names[..length].split(|byte| *byte == 0) {
-        let wanted = name.starts_with(b"user.") || (cfg!(target_vendor = "apple") && !name.is_empty());
-        if wanted && let Ok(size) = fgetxattr(old, name, value.as_mut_slice()) {
-            set(name, &value[..size])?;
+/// The `user.*` attributes and the ACLs; what cannot be read is left.
+fn extended(fd: impl AsFd) -> BTreeMap<Vec<u8>, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    #[cfg(any(target_os = "linux", target_vendor = "apple"))]
+    {
+        use rustix::fs::{fgetxattr, flistxattr};
+        // A longer list (ERANGE) is left: attributes are carried over where that is easy.
+        let mut names = [0_u8; 4 * 1024];
+        let length = flistxattr(&fd, names.as_mut_slice()).unwrap_or(0);
+        // The largest value there is on Linux: `XATTR_SIZE_MAX`, xattr(7).
+        let mut value = if length == 0 { Vec::new() } else { vec![0_u8; 64 * 1024] };
+        for name in names[..length].split(|byte| *byte == 0).filter(|name| is_carried(name)) {
+            if let Ok(size) = fgetxattr(&fd, name, value.as_mut_slice()) {
+                found.insert(name.to_vec(), value[..size].to_vec());
+            }
         }
     }
-    if cfg!(target_vendor = "apple") {
-        return Ok(0o777);
+    #[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
+    let _ = fd;
+    found
+}
+
+/// Whether an extended attribute is kept: those of users and the ACLs; every one where ACLs are none.
+fn is_carried(name: &[u8]) -> bool {
+    let is_acl = name == ACCESS_ACL.as_bytes() || name == DEFAULT_ACL.as_bytes();
+    name.starts_with(OF_USERS) || is_acl || (cfg!(target_vendor = "apple") && !name.is_empty())
+}
+
+/// Sets extended attributes; those that cannot be set are left. An ACL that is not among them and that the directory gave
+/// is taken away. Returns the permission bits that may be set.
+#[cfg(any(target_os = "linux", target_vendor = "apple"))]
+fn give_extended(wanted: &BTreeMap<Vec<u8>, Vec<u8>>, fd: impl AsFd) -> io::Result<u32> {
+    use rustix::fs::{XattrFlags, fgetxattr, fremovexattr, fsetxattr};
+    let mut bits = 0o777;
+    for (name, value) in wanted.iter().filter(|(name, _)| is_carried(name)) {
+        // Some file systems have none of them (ENOTSUP), and an ACL takes the owner or CAP_FOWNER: setxattr(2).
+        let set = change("fsetxattr", || fsetxattr(&fd, name.as_slice(), value, XattrFlags::empty()));
+        if !unless_full(set)? && name == ACCESS_ACL.as_bytes() {
+            let group = acl::masked_entries(value).into_iter().find(AclEntry::is_of_owning_group);
+            bits = 0o707 | group.map_or(0, |group| group.bits()) << 3;
+        }
     }
-    let own = fgetxattr(old, ACCESS_ACL, value.as_mut_slice()).ok();
-    if let Some(size) = own
-        && set(ACCESS_ACL.as_bytes(), &value[..size])?
-    {
-        return Ok(0o777);
-    }
-    let group = || masked_entries(old, ACCESS_ACL).unwrap_or_default().into_iter().find(AclEntry::is_of_owning_group);
-    let bits = own.map_or(0o777, |_| 0o707 | group().map_or(0, |group| group.bits()) << 3);
     // One that the directory gives its new files (`default:`) would let in whom the former file did not.
-    if fgetxattr(new, ACCESS_ACL, value.as_mut_slice()).is_ok() {
-        change("fremovexattr", || fremovexattr(new, ACCESS_ACL))?;
+    for name in [ACCESS_ACL, DEFAULT_ACL] {
+        let is_inherited = !cfg!(target_vendor = "apple") && (bits != 0o777 || !wanted.contains_key(name.as_bytes()));
+        if is_inherited && fgetxattr(&fd, name, [0; 4096].as_mut_slice()).is_ok() {
+            change("fremovexattr", || fremovexattr(&fd, name))?;
+        }
     }
     Ok(bits)
 }
 
-/// The nine permission bits, in the width that this system's modes have.
-pub(super) fn permission_bits<T: TryFrom<u32> + Default>(mode: u32) -> T {
-    T::try_from(mode & 0o777).unwrap_or_default()
+/// A mode in the width that this system's modes have.
+pub(super) fn raw_mode<T: TryFrom<u32> + Default>(mode: u32) -> T {
+    T::try_from(mode).unwrap_or_default()
 }
 
 #[cfg(all(test, target_os = "linux"))]
@@ -197,7 +227,7 @@ mod tests {
 
     fn carried(folder: &Path) -> io::Result<u32> {
         let (old, new) = (File::open(folder.join("old"))?, File::create(folder.join("new"))?);
-        carry_attributes(&old, &file_stat(&old)?, &new)?;
+        Attributes::of(&old, &file_stat(&old)?).give(&new)?;
         Ok(file_stat(&new)?.mode())
     }
 

@@ -5,7 +5,7 @@
 use std::{ffi::OsStr, fs, fs::File, io};
 
 use super::{dir::Dir, retried};
-use crate::{FileKind, Stat};
+use crate::{Attributes, FileKind, Stat};
 
 impl Dir {
     /// Makes a directory; rights are inherited.
@@ -124,8 +124,15 @@ impl Dir {
         Ok(stat.permissions())
     }
 
-    /// Owners are not carried over here.
-    pub fn set_owner_of(&self, _stat: &Stat) {}
+    /// Rights are inherited here.
+    pub fn give(&self, _attributes: &Attributes) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// There are none here.
+    pub fn attributes(&self) -> io::Result<Attributes> {
+        Ok(Attributes::default())
+    }
 
     fn is_link(&self, name: &OsStr) -> bool {
         self.child_stat(name).is_ok_and(|stat| stat.kind == FileKind::Symlink)

@@ -5,7 +5,7 @@ use std::os::windows::fs::OpenOptionsExt as _;
 use std::time::{Duration, SystemTime};
 use std::{io, path::Path};
 
-use crate::{FileIdentity, FileKind, Stat};
+use crate::{Attributes, FileIdentity, FileKind, Stat};
 
 /// `FILE_FLAG_BACKUP_SEMANTICS`: directories can be opened.
 pub(super) const BACKUP_SEMANTICS: u32 = 0x0200_0000;
@@ -84,9 +84,17 @@ pub fn identity(path: &Path) -> io::Result<(u64, u64)> {
 }
 
 /// The attributes are given when the file is made, and rights are inherited from the directory.
-#[expect(clippy::unnecessary_wraps, reason = "the same signature as elsewhere")]
-pub fn carry_attributes(_old: &File, _old_stat: &Stat, _new: &File) -> io::Result<()> {
-    Ok(())
+impl Attributes {
+    /// There are none here.
+    pub fn of(_file: &File, _stat: &Stat) -> Self {
+        Self::default()
+    }
+
+    /// There are none here.
+    #[expect(clippy::unnecessary_wraps, clippy::unused_self, reason = "the same signature as elsewhere")]
+    pub fn give(&self, _file: &File) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Rights are inherited here.

@@ -9,8 +9,8 @@ use std::os::unix::fs::{MetadataExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::super::EntryState;
 use super::super::transaction::{CommitError, Transaction};
+use super::super::{EntryState, Rights};
 use confined_fs::{Access, Revision};
 
 use super::super::{Approval, Base, NewContent, StateDir, WaitLimit, Workspace, WritablePath};
@@ -54,10 +54,10 @@ fn change(workspace: &Workspace) -> Result<(), CommitError> {
     let moved = [(entry("m"), entry("new/m"), "4"), (entry("x"), entry("y"), "5"), (entry("y"), entry("x"), "6")];
     let removed = [
         (entry("gone/sub/f"), is("3")),
-        (entry("gone/sub"), EntryState::Directory { mode: 0 }),
-        (entry("gone"), EntryState::Directory { mode: 0 }),
+        (entry("gone/sub"), EntryState::Directory { rights: Rights::default() }),
+        (entry("gone"), EntryState::Directory { rights: Rights::default() }),
         (entry("kind/f"), is("7")),
-        (entry("kind"), EntryState::Directory { mode: 0 }),
+        (entry("kind"), EntryState::Directory { rights: Rights::default() }),
         (entry("link"), EntryState::Link("a".into())),
     ];
     let leaving: Vec<&WritablePath> =

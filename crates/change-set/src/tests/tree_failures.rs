@@ -7,11 +7,14 @@ use super::trees::{entry, names, revisions, yes};
 use super::*;
 
 fn directory(depth: usize, name: &str) -> (TreePosition, NewNode) {
-    (TreePosition { depth, name: name.into() }, NewNode::Directory { mode: 0o755 })
+    (TreePosition { depth, name: name.into() }, NewNode::Directory { rights: Rights::of_mode(0o755) })
 }
 
 fn file(depth: usize, name: &str, content: impl Read + 'static) -> (TreePosition, NewNode) {
-    (TreePosition { depth, name: name.into() }, NewNode::File { mode: 0o644, content: Box::new(content) })
+    (
+        TreePosition { depth, name: name.into() },
+        NewNode::File { rights: Rights::of_mode(0o644), content: Box::new(content) },
+    )
 }
 
 /// A disk that fails after its first bytes.

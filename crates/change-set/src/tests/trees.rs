@@ -88,7 +88,7 @@ fn deep_tree_is_created_listed_and_removed() {
         let guard = TreeGuard::acquire(&workspace, &[&target]).unwrap();
         let mut parts = (0..DEEP).map(|depth| {
             let name = if depth == 0 { "" } else { "d" }.into();
-            Ok((TreePosition { depth, name }, NewNode::Directory { mode: 0o755 }))
+            Ok((TreePosition { depth, name }, NewNode::Directory { rights: Rights::of_mode(0o755) }))
         });
         guard.create_tree(&target, &mut parts, yes()).unwrap();
         let tree = workspace.tree(&target, Purpose::Remove).unwrap();
@@ -109,11 +109,14 @@ fn deep_tree_is_created_and_copied_with_files_on_the_way_back() {
         let file = |depth: usize, name: &str| {
             let text = format!("{name} at {depth}");
             let content: Box<dyn std::io::Read> = Box::new(std::io::Cursor::new(text));
-            Ok((TreePosition { depth, name: name.into() }, NewNode::File { mode: 0o644, content }))
+            Ok((TreePosition { depth, name: name.into() }, NewNode::File { rights: Rights::of_mode(0o644), content }))
         };
         let down = (0..DEEP).flat_map(|depth| {
             let name = if depth == 0 { "" } else { "d" }.into();
-            [Ok((TreePosition { depth, name }, NewNode::Directory { mode: 0o755 })), file(depth + 1, "a")]
+            [
+                Ok((TreePosition { depth, name }, NewNode::Directory { rights: Rights::of_mode(0o755) })),
+                file(depth + 1, "a"),
+            ]
         });
         let back = (1..=DEEP).rev().map(|depth| file(depth, "z"));
         guard.create_tree(&one, &mut down.chain(back), yes()).unwrap();
@@ -142,7 +145,7 @@ fn create_tree_fails_when_a_directory_becomes_a_link() {
         let guard = TreeGuard::acquire(&workspace, &[&target]).unwrap();
         let down = (0..DEEP).map(|depth| {
             let name = if depth == 0 { "" } else { "d" }.into();
-            Ok((TreePosition { depth, name }, NewNode::Directory { mode: 0o755 }))
+            Ok((TreePosition { depth, name }, NewNode::Directory { rights: Rights::of_mode(0o755) }))
         });
         let (ws, out) = (fixture.host("ws"), fixture.host("out"));
         let back = std::iter::once(()).map(|()| {
@@ -150,7 +153,10 @@ fn create_tree_fails_when_a_directory_becomes_a_link() {
             fs::rename(aside.join("d"), ws.join("taken")).unwrap();
             std::os::unix::fs::symlink(&out, aside.join("d")).unwrap();
             let content: Box<dyn std::io::Read> = Box::new(std::io::Cursor::new("created"));
-            Ok((TreePosition { depth: 2, name: "created".into() }, NewNode::File { mode: 0o644, content }))
+            Ok((
+                TreePosition { depth: 2, name: "created".into() },
+                NewNode::File { rights: Rights::of_mode(0o644), content },
+            ))
         });
         guard.create_tree(&target, &mut down.chain(back), yes()).unwrap_err();
         assert_eq!(names(&out), ["secret.txt"]);

@@ -8,7 +8,7 @@ use super::intent_folder::{IntentFolder, OwnIntent, Stage};
 use super::steps::{NewFile, Step, StepAction, Steps};
 use super::{UnrestoredEntry, intent, publish, roll_back};
 use crate::write::{NewContent, random};
-use crate::{tree::EntryState, workspace::Shared, write::NewDirectory, write::WaitLimit};
+use crate::{tree::EntryState, tree::Rights, workspace::Shared, write::NewDirectory, write::WaitLimit};
 use beneath::Dir;
 use confined_fs::{AccessError, AccessErrorKind, Revision, WorkspacePath, for_changes::AtPath as _};
 
@@ -45,7 +45,7 @@ impl From<AccessError> for CommitError {
 pub(super) fn commit_steps(
     shared: &Shared,
     mut steps: Steps<'_>,
-    (directories, wait_limit): (&[(WorkspacePath, u32)], &WaitLimit),
+    (directories, wait_limit): (&[(WorkspacePath, Rights)], &WaitLimit),
     note: impl FnOnce(&CommittedTransaction),
 ) -> Result<CommittedTransaction, CommitError> {
     let mut intent = begin_intent(shared.intents.folder.get(), &steps);
@@ -60,14 +60,14 @@ pub(super) fn commit_steps(
             return Err(error.into());
         }
     };
-    let mut narrowed = Vec::new();
-    let done = narrow(directories, &mut narrowed)
+    let mut former = Vec::new();
+    let done = give(directories, &mut former)
         .and_then(|()| publish::publish(&steps))
         .and_then(|()| publish::sync(&steps))
         .and_then(|()| record_stage(&mut intent, Stage::Done, &steps));
     if let Err(error) = done {
-        for (dir, mode) in narrowed {
-            let _ = dir.set_mode(mode);
+        for (dir, rights) in former {
+            let _ = dir.give(&rights);
         }
         return Err(CommitError { error, not_restored: roll_back_published(&steps, intent) });
     }
@@ -83,18 +83,26 @@ pub(super) fn commit_steps(
     Ok(committed)
 }
 
-/// Narrows the rights of directories; `narrowed` gets each with those that it had.
-fn narrow(directories: &[(WorkspacePath, u32)], narrowed: &mut Vec<(Dir, u32)>) -> Result<(), AccessError> {
-    for (path, most) in directories {
+/// Gives directories their rights, of a mode alone no more than they have; `former` gets each with those that it had.
+fn give(
+    directories: &[(WorkspacePath, Rights)],
+    former: &mut Vec<(Dir, beneath::Attributes)>,
+) -> Result<(), AccessError> {
+    for (path, rights) in directories {
         let dir = path.root().dir().dir_beneath(path.relative(), OpenFor::Traverse).at(path)?;
-        let mode = dir.stat().at(path)?.mode();
-        dir.set_mode(mode & (most | 0o1000)).at(path)?;
-        narrowed.push((dir, mode));
+        let now = dir.attributes().at(path)?;
+        match &rights.attributes {
+            Some(wanted) => dir.give(wanted),
+            None => dir.set_mode(now.mode & (rights.mode | 0o1000)),
+        }
+        .at(path)?;
+        former.push((dir, now));
     }
     Ok(())
 }
 
-/// Writes a file in place that holds a content of the revision `old`, and keeps at `most` these permission bits; a kill leaves that or the new one, after recovery.
+/// Writes a file in place that holds a content of the revision `old`, and gets these rights; a kill leaves that or the new
+/// one, after recovery.
 ///
 /// # Errors
 /// With the file as it was, as far as the system lets it be put back.
@@ -102,12 +110,17 @@ pub(crate) fn commit_in_place<T>(
     shared: &Shared,
     path: &WorkspacePath,
     (seen, old): (&Stat, Revision),
-    (content, most): (&NewContent<'_>, Option<u32>),
+    (content, rights): (&NewContent<'_>, &Rights),
     note: impl FnOnce() -> T,
 ) -> Result<T, AccessError> {
     let step = Step {
         seen: Some(seen.clone()),
-        file: Some(NewFile::Content { content: Arc::new(content.clone()), mode: most, like: None, stays: true }),
+        file: Some(NewFile::Content {
+            content: Arc::new(content.clone()),
+            rights: rights.clone(),
+            like: None,
+            stays: true,
+        }),
         ..Step::new(path, StepAction::Replace { old, new: content.revision() })
     };
     let mut noted = None;

@@ -9,10 +9,9 @@
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::{ffi::OsStr, fs::File};
 
-use beneath::{FileKind, Stat};
+use beneath::{Attributes, FileKind, Stat};
 
 use super::steps::{NewFile, Place, Steps};
-use crate::tree::narrowed;
 use crate::write::{NewContent, is_unchanged, may_be_in_place};
 use confined_fs::for_changes::IfThere as _;
 use confined_fs::{AccessError, AccessErrorKind, Revision, for_changes::AtPath as _};
@@ -59,7 +58,7 @@ pub(super) fn write(
 ) -> Result<(), AccessError> {
     let step = &steps.list[index];
     let stale = || AccessError::new(AccessErrorKind::Stale, &step.path);
-    let Some(NewFile::Content { content, mode: most, .. }) = &step.file else {
+    let Some(NewFile::Content { content, rights, .. }) = &step.file else {
         return Err(stale());
     };
     let former = kept(steps, aside, old).at(&step.path)?.ok_or_else(stale)?;
@@ -70,9 +69,9 @@ pub(super) fn write(
     if !is_it || !is_unchanged(dir, name, seen, old).at(&step.path)? {
         return Err(stale());
     }
-    let kept = narrowed(&step.path, &now, *most);
-    if kept.mode() != now.mode() {
-        beneath::set_mode(&file, kept.permissions()).at(&step.path)?;
+    let kept = rights.of_replacement(&step.path, (&file, &now));
+    if !rights.are_unknown() && kept != Attributes::of(&file, &now) {
+        kept.give(&file).at(&step.path)?;
     }
     overwrite(file, &former, content.bytes()).at(&step.path)
 }

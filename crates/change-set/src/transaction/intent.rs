@@ -10,7 +10,7 @@ use std::{ffi::OsString, sync::Arc};
 use serde::{Deserialize, Serialize};
 
 use super::steps::{MAX_STEPS, Step, StepAction, Steps};
-use crate::tree::EntryState;
+use crate::tree::{EntryState, Rights};
 use confined_fs::{
     Revision, Root, WorkspacePath,
     for_changes::{is_reserved, name_of, path_below},
@@ -184,7 +184,7 @@ impl LineState {
         Ok(match self {
             Self::File(digits) => revision(&digits)?.into(),
             Self::Link(target) => EntryState::Link(target.os()?),
-            Self::Directory => EntryState::Directory { mode: 0 },
+            Self::Directory => EntryState::Directory { rights: Rights::default() },
         })
     }
 }

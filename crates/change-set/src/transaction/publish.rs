@@ -5,12 +5,11 @@
 
 use std::{ffi::OsStr, fs::File, io};
 
-use beneath::{FileKind, OpenFor, Stat};
+use beneath::{Attributes, FileKind, OpenFor, Stat};
 
 use super::in_place;
 use super::steps::{NewFile, Place, Step, StepAction, Steps, last_name};
 use crate::tree::copy_to_move;
-use crate::tree::narrowed;
 use crate::write::{
     Exchanged, NewPlace, Replacement, is_unchanged, keep_aside, may_go_on_as, not_named, not_replaced, swap_if,
 };
@@ -166,19 +165,19 @@ pub(super) fn prepare(steps: &Steps<'_>, wait_limit: &WaitLimit) -> Result<(), A
             (StepAction::Replace { old, .. }, Some(NewFile::Content { content, stays: true, .. })) => {
                 in_place::keep(steps, index, &at, (*old, &**content), "programs may have it open")?;
             }
-            (StepAction::Replace { old, .. }, Some(NewFile::Content { content, mode, .. })) => {
+            (StepAction::Replace { old, .. }, Some(NewFile::Content { content, rights, .. })) => {
                 // Not kept open since the check: a change of many files has more of them than may be open.
                 let seen = step.seen.as_ref().ok_or_else(|| AccessError::new(AccessErrorKind::Stale, path))?;
-                let (file, stat) = unchanged(&at, path, seen, *mode)?;
-                match (NewPlace { dir, named: Some(name), path }).replacement(content, (&file, &stat))? {
+                let (file, stat) = unchanged(&at, path, seen)?;
+                match (NewPlace { dir, named: Some(name), path }).replacement(content, (path, &file, &stat), rights)? {
                     Replacement::File(temporary) => temporary.keep(),
                     Replacement::InPlace(why) => in_place::keep(steps, index, &at, (*old, &**content), why)?,
                 }
             }
-            (_, Some(NewFile::Content { content, mode, like, .. })) => {
-                let old = like.as_ref().map(|(_, like)| open(like)).transpose()?;
-                let attributes = old.as_ref().map(|(file, stat)| (file, stat));
-                let mut new = NewPlace { dir, named: Some(name), path }.filled(content, attributes, *mode)?;
+            (_, Some(NewFile::Content { content, rights, like, .. })) => {
+                let old = like.as_ref().map(|(_, like)| attributes_of(like)).transpose()?;
+                let attributes = old.as_ref().map(|(attributes, stat)| (attributes, stat));
+                let mut new = NewPlace { dir, named: Some(name), path }.filled(content, attributes, rights)?;
                 if let Some(((true, from), (_, stat))) = like.as_ref().zip(attributes) {
                     may_go_on_as(new.file(), from, stat)?;
                 }
@@ -191,8 +190,8 @@ pub(super) fn prepare(steps: &Steps<'_>, wait_limit: &WaitLimit) -> Result<(), A
                     return Err(AccessError::new(AccessErrorKind::Stale, from));
                 }
             }
-            (StepAction::Create { is: EntryState::Directory { mode } }, _) => {
-                dir.make_dir(name, *mode != 0).at(path)?;
+            (StepAction::Create { is: EntryState::Directory { rights } }, _) => {
+                dir.make_dir(name, !rights.are_unknown()).at(path)?;
             }
             (StepAction::Create { is: EntryState::Link(target) }, _) => dir.make_link(target, name).at(path)?,
             _ => {}
@@ -200,33 +199,26 @@ pub(super) fn prepare(steps: &Steps<'_>, wait_limit: &WaitLimit) -> Result<(), A
     }
     // Rights once everything is in them, the innermost first.
     for step in steps.list.iter().rev() {
-        let StepAction::Create { is: EntryState::Directory { mode } } = step.action else { continue };
+        let StepAction::Create { is: EntryState::Directory { rights } } = &step.action else { continue };
         let dir = steps.directory(&step.path).at(&step.path)?;
-        if mode != 0 {
-            dir.set_mode(mode).at(&step.path)?;
-        }
+        rights.give_to_directory(&dir).at(&step.path)?;
         dir.sync().at(&step.path)?;
     }
     Ok(())
 }
 
-fn open(like: &WorkspacePath) -> Result<(File, Stat), AccessError> {
+fn attributes_of(like: &WorkspacePath) -> Result<(Attributes, Stat), AccessError> {
     let file = like.root().dir().file_beneath(like.relative()).at(like)?;
     let stat = beneath::file_stat(&file).at(like)?;
-    Ok((file, stat))
+    Ok((Attributes::of(&file, &stat), stat))
 }
 
-/// The file that is to be replaced, open, if it still looks as it was when it was checked, with the rights that it keeps.
-fn unchanged(
-    at: &Place<'_>,
-    path: &WorkspacePath,
-    seen: &Stat,
-    most: Option<u32>,
-) -> Result<(File, Stat), AccessError> {
+/// The file that is to be replaced, open, if it still looks as it was when it was checked.
+fn unchanged(at: &Place<'_>, path: &WorkspacePath, seen: &Stat) -> Result<(File, Stat), AccessError> {
     let file = at.dir.child_file(at.name).at(path)?;
     let stat = beneath::file_stat(&file).at(path)?;
     if !stat.same_size_and_time(seen) {
         return Err(AccessError::new(AccessErrorKind::Stale, path));
     }
-    Ok((file, narrowed(path, &stat, most)))
+    Ok((file, stat))
 }

@@ -11,7 +11,7 @@ use beneath::{FileKind, OpenFor};
 
 use super::in_place;
 use super::steps::{Place, Step, StepAction, Steps, last_name};
-use crate::tree::EntryState;
+use crate::tree::{EntryState, Rights};
 use crate::write::{Exchanged, keep_aside, swap_if};
 use beneath::Dir;
 use confined_fs::{
@@ -53,7 +53,7 @@ impl fmt::Display for Unreverted {
 }
 
 /// Any directory: its rights are not compared.
-const DIRECTORY: EntryState = EntryState::Directory { mode: 0 };
+const DIRECTORY: EntryState = EntryState::Directory { rights: Rights::of_mode(0) };
 
 /// The result of one step: `None` where everything is as it was.
 type Undone = io::Result<Option<Unreverted>>;

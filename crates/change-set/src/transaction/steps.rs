@@ -9,7 +9,7 @@ use std::{collections::HashMap, io, sync::Arc};
 
 use beneath::{OpenFor, Stat};
 
-use crate::tree::EntryState;
+use crate::tree::{EntryState, Rights};
 use crate::write::NewContent;
 use beneath::Dir;
 use confined_fs::for_changes::{is_reserved, transaction_name};
@@ -174,10 +174,9 @@ pub(super) enum StepAction {
 
 /// The material of a new or replaced file.
 pub(super) enum NewFile<'n> {
-    /// A content, with the permission bits of a new file, none for those of the umask, or else the attributes of the file
-    /// `like`, which with `true` is this one at its old path. A replaced one keeps no more than these bits, and is written
-    /// itself where it `stays`.
-    Content { content: Arc<NewContent<'n>>, mode: Option<u32>, like: Option<(bool, WorkspacePath)>, stays: bool },
+    /// A content, with the rights of a new or replaced file, or else the attributes of the file `like`, which with `true` is
+    /// this one at its old path. A replaced one is written itself where it `stays`.
+    Content { content: Arc<NewContent<'n>>, rights: Rights, like: Option<(bool, WorkspacePath)>, stays: bool },
     /// The file of another file system that it takes the place of.
     MovedFrom { from: WorkspacePath, seen: Stat },
 }

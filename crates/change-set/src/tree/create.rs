@@ -4,9 +4,9 @@ use std::ffi::{OsStr, OsString};
 use std::io::{self, Read};
 use std::{fs::File, path::Path, sync::Arc};
 
-use beneath::{OpenFor, Stat};
+use beneath::{Attributes, OpenFor, Stat};
 
-use super::{Node, Tree, TreeEntry, TreePosition, mode_when_recreated};
+use super::{Node, Rights, Tree, TreeEntry, TreePosition};
 use crate::{
     workspace::Shared,
     workspace::Workspace,
@@ -91,17 +91,17 @@ impl TreeGuard {
 
 // The entries of a tree that is going to be made, and the reader that copies a file only while it stays the same.
 
-/// One entry to be made. Modes are permission bits; 0 leaves them to the umask.
+/// One entry to be made.
 pub enum NewNode {
     /// A new directory, with what follows it deeper down.
     Directory {
-        /// Permission bits, set once everything is in it.
-        mode: u32,
+        /// Its rights, set once everything is in it.
+        rights: Rights,
     },
     /// A new file with these bytes.
     File {
-        /// Permission bits, set once the content is in it.
-        mode: u32,
+        /// Its rights, set once the content is in it.
+        rights: Rights,
         /// The bytes of the new file, read once.
         content: Box<dyn Read>,
     },
@@ -109,8 +109,6 @@ pub enum NewNode {
     Link(OsString),
     /// A directory that is there already, into which something comes.
     ExistingDirectory,
-    /// A directory with the owner and the rights of the one that it takes the place of.
-    MovedDirectory(Stat),
     /// A file with what the system keeps of the one that it takes the place of: content, owner, rights, attributes, time.
     MovedFile(UnchangedFile),
 }
@@ -125,15 +123,14 @@ pub(super) fn new_node(
     is_moved: bool,
 ) -> Result<(TreePosition, NewNode), AccessError> {
     let node = match &entry.node {
-        Node::Directory(stat) if is_moved => NewNode::MovedDirectory(stat.clone()),
-        Node::Directory(stat) => NewNode::Directory { mode: mode_when_recreated(path, stat, None) },
+        Node::Directory(stat) if is_moved => NewNode::Directory { rights: Rights::of(path, stat, None) },
+        Node::Directory(stat) => NewNode::Directory { rights: Rights::of_copy(path, stat) },
         Node::Link(target) => NewNode::Link(target.clone()),
         Node::Other(stat) => return Err(AccessError::new(AccessErrorKind::Special(stat.special()), path)),
         Node::File(seen) if is_moved => NewNode::MovedFile(UnchangedFile::open(path, seen)?),
-        Node::File(seen) => NewNode::File {
-            mode: mode_when_recreated(path, seen, None),
-            content: Box::new(UnchangedFile::open(path, seen)?),
-        },
+        Node::File(seen) => {
+            NewNode::File { rights: Rights::of_copy(path, seen), content: Box::new(UnchangedFile::open(path, seen)?) }
+        }
     };
     Ok((entry.position.clone(), node))
 }
@@ -156,7 +153,7 @@ impl UnchangedFile {
 
     /// Gives the file that takes its place its owner, rights, attributes and time.
     fn carry_attributes(&self, to: &File) -> io::Result<()> {
-        beneath::carry_attributes(self.content.get_ref(), &self.seen, to)?;
+        Attributes::of(self.content.get_ref(), &self.seen).give(to)?;
         if let Some(modified) = self.seen.modified {
             // A file system may not keep times; the content is what counts.
             let _ = beneath::set_modified(to, modified);
@@ -212,7 +209,7 @@ pub(super) fn build(
     let mut created = CreatedTree::default();
     let mut builder = TreeBuilder {
         stack: DirectoryStack::new(dir, OpenFor::Traverse),
-        modes: Vec::new(),
+        rights: Vec::new(),
         synced: 0,
         asked,
         wait_limit,
@@ -225,32 +222,22 @@ pub(super) fn build(
         let sync = builder.synced < SYNCED_ONE_BY_ONE;
         let holder = builder.stack.dir().at(asked)?;
         let written = match node {
-            NewNode::Directory { mode } => {
-                holder.make_dir(own, mode != 0).at(asked)?;
-                builder.enter(own, mode)?;
-                None
-            }
-            NewNode::MovedDirectory(stat) => {
-                holder.make_dir(own, true).at(asked)?;
-                builder.enter(own, stat.permissions())?;
-                builder.stack.dir().at(asked)?.set_owner_of(&stat);
+            NewNode::Directory { rights } => {
+                holder.make_dir(own, !rights.are_unknown()).at(asked)?;
+                builder.enter(own, rights)?;
                 None
             }
             NewNode::ExistingDirectory => {
-                builder.enter(own, 0)?;
+                builder.enter(own, Rights::default())?;
                 None
             }
             NewNode::Link(target) => {
                 holder.make_link(&target, own).at(asked)?;
                 None
             }
-            NewNode::File { mode, content } => {
-                let file = holder.create(own, mode != 0);
-                Some(file.and_then(|file| {
-                    write_file(&file, content, wait_limit, sync, |_, file| {
-                        if mode == 0 { Ok(()) } else { beneath::set_mode(file, mode) }
-                    })
-                }))
+            NewNode::File { rights, content } => {
+                let file = holder.create(own, !rights.are_unknown());
+                Some(file.and_then(|file| write_file(&file, content, wait_limit, sync, |_, file| rights.give(file))))
             }
             NewNode::MovedFile(original) => Some(write_moved(holder, own, original, wait_limit, sync)),
         };
@@ -271,8 +258,8 @@ pub(super) fn build(
 /// The directories of a new tree that are not done yet, from the outermost.
 struct TreeBuilder<'b> {
     stack: DirectoryStack<&'b Dir>,
-    /// The permission bits that each of them gets once everything is in it.
-    modes: Vec<u32>,
+    /// What each of them gets once everything is in it.
+    rights: Vec<Rights>,
     /// Files and directories so far.
     synced: usize,
     asked: &'b WorkspacePath,
@@ -284,9 +271,9 @@ impl TreeBuilder<'_> {
         if self.wait_limit.ended() { Err(AccessError::new(AccessErrorKind::Stopped, self.asked)) } else { Ok(()) }
     }
 
-    /// Goes into a directory that gets these permission bits at the end; 0 leaves it those that it has.
-    fn enter(&mut self, own: &OsStr, mode: u32) -> Result<(), AccessError> {
-        self.modes.push(mode);
+    /// Goes into a directory that gets these rights at the end.
+    fn enter(&mut self, own: &OsStr, rights: Rights) -> Result<(), AccessError> {
+        self.rights.push(rights);
         self.stack.enter(own).at(self.asked)
     }
 
@@ -295,7 +282,7 @@ impl TreeBuilder<'_> {
     fn finish(&mut self, depth: usize) -> Result<(), AccessError> {
         while self.stack.depth() > depth {
             self.check_cancelled()?;
-            let mode = self.modes.pop().unwrap_or_default();
+            let rights = self.rights.pop().unwrap_or_default();
             let done = self.stack.dir().at(self.asked)?;
             if self.synced < SYNCED_ONE_BY_ONE {
                 // EINVAL is the answer of file systems that sync no directory (fsync(2)). Any other is an error: a move
@@ -304,10 +291,7 @@ impl TreeBuilder<'_> {
                 done.sync().or_else(|error| if can_sync(&error) { Err(error) } else { Ok(()) }).at(self.asked)?;
             }
             self.synced += 1;
-            // Looked at first, which costs less than to open it for being changed.
-            if mode != 0 && done.stat().at(self.asked)?.identity.mode & 0o7777 != mode & 0o1777 {
-                done.set_mode(mode).at(self.asked)?;
-            }
+            rights.give_to_directory(done).at(self.asked)?;
             self.stack.leave();
         }
         Ok(())

@@ -1,15 +1,14 @@
 //! The state of an entry (a file, a link, a directory) as every change compares it, keeps it and writes it into the journal.
 
 use std::ffi::{OsStr, OsString};
-use std::io;
+use std::{fs::File, io, sync::Arc};
 
-use beneath::{FileKind, OpenFor, Stat};
+use beneath::{Attributes, FileKind, OpenFor, Stat};
 
 use beneath::Dir;
 use confined_fs::{Revision, WorkspacePath, for_changes::IfThere as _};
 
-/// An entry as a change finds or leaves it. Permission bits are 0 where they are not known, or left to the umask, and are
-/// not compared.
+/// An entry as a change finds or leaves it. Rights are not compared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EntryState {
     /// A regular file, with its content.
@@ -18,23 +17,129 @@ pub enum EntryState {
     Link(OsString),
     /// A directory. Its entries are not compared.
     Directory {
-        /// The lower nine bits of its mode, and the sticky bit.
-        mode: u32,
+        /// Of those of its mode the lower nine bits, and the sticky bit.
+        rights: Rights,
     },
 }
 
 /// A regular file as a change finds or leaves it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileState {
     /// The hash of the content on the disk.
     pub revision: Revision,
-    /// Permission bits, as [`mode_when_recreated`] has them; 0 where the system has none.
+    /// Who may do what with it.
+    pub rights: Rights,
+}
+
+/// Who may do what with an entry, and what else the system keeps of it, as far as that is known.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rights {
+    /// Permission bits as [`mode_when_recreated`] has them: all that is known where `attributes` is none. 0 where they are
+    /// not known, or left to the umask.
     pub mode: u32,
+    /// Owner, group, the whole mode, ACLs and attributes of users.
+    pub attributes: Option<Arc<Attributes>>,
+}
+
+/// Bytes of attributes that a state has; with more it has the ACLs alone.
+const MAX_ATTRIBUTES: usize = 16 << 10;
+
+impl Rights {
+    /// A mode alone; 0 leaves it to the umask.
+    pub const fn of_mode(mode: u32) -> Self {
+        Self { mode, attributes: None }
+    }
+
+    /// Those of the entry at a real path, which is `stat`. `gone`: the path above it that is made again as well, if any.
+    pub fn of(path: &WorkspacePath, stat: &Stat, gone: Option<&WorkspacePath>) -> Self {
+        let file = path.root().dir().file_beneath(path.relative());
+        let attributes = file.ok().and_then(|file| kept(Attributes::of(&file, stat)));
+        Self { mode: mode_when_recreated(path, stat, gone), attributes }
+    }
+
+    /// Those of a copy of the entry at a real path, which is `stat`: permission bits alone.
+    pub(super) fn of_copy(path: &WorkspacePath, stat: &Stat) -> Self {
+        Self::of_mode(mode_when_recreated(path, stat, None))
+    }
+
+    /// What an entry with the rights `now` gets when it becomes again one that had these: its own, where somebody has taken
+    /// some away since.
+    #[must_use]
+    pub fn in_place_of(&self, now: &Self) -> Self {
+        let attributes = match (&self.attributes, &now.attributes) {
+            (Some(former), Some(now)) => Some(Arc::new(former.in_place_of(now))),
+            (attributes, _) => attributes.clone(),
+        };
+        Self { mode: narrower(self.mode, now.mode), attributes }
+    }
+
+    /// Whether an entry that has the rights `now` would get other ones.
+    pub fn changes(&self, now: &Self) -> bool {
+        match (&self.attributes, &now.attributes) {
+            (Some(wanted), Some(now)) => wanted != now,
+            _ => self.mode != 0 && now.mode & !self.mode != 0,
+        }
+    }
+
+    /// What is given to the file that takes the place of the open `file` at a real path, which is `stat`: these, as far as
+    /// they are known, else its own, and no more than the mode.
+    pub(crate) fn of_replacement(&self, path: &WorkspacePath, (file, stat): (&File, &Stat)) -> Attributes {
+        let now = Attributes::of(file, stat);
+        match &self.attributes {
+            Some(wanted) => (**wanted).clone(),
+            None if self.mode != 0 && mode_when_recreated(path, stat, None) & !self.mode != 0 => {
+                Attributes { mode: now.mode & (!0o777 | self.mode), ..now }
+            }
+            None => now,
+        }
+    }
+
+    /// Gives them to a new file.
+    pub(crate) fn give(&self, file: &File) -> io::Result<()> {
+        match &self.attributes {
+            Some(attributes) => attributes.give(file),
+            None if self.mode != 0 => beneath::set_mode(file, self.mode),
+            None => Ok(()),
+        }
+    }
+
+    /// Gives them to a directory.
+    pub(crate) fn give_to_directory(&self, dir: &Dir) -> io::Result<()> {
+        match &self.attributes {
+            Some(attributes) => dir.give(attributes),
+            // Looked at first, which costs less than to open it for being changed.
+            None if self.mode != 0 && dir.stat()?.mode() != self.mode & 0o1777 => dir.set_mode(self.mode),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether nothing is known of them.
+    pub(crate) fn are_unknown(&self) -> bool {
+        self.mode == 0 && self.attributes.is_none()
+    }
+}
+
+/// Attributes as a state has them; none where the system has none.
+fn kept(mut attributes: Attributes) -> Option<Arc<Attributes>> {
+    let size: usize = attributes.extended.iter().map(|(name, value)| name.len() + value.len()).sum();
+    if size > MAX_ATTRIBUTES {
+        attributes.extended.retain(|name, _| !name.starts_with(b"user."));
+    }
+    cfg!(unix).then(|| Arc::new(attributes))
+}
+
+/// The permission bits that both have; 0 is an unknown mode.
+pub fn narrower(one: u32, other: u32) -> u32 {
+    match one & other {
+        _ if one == 0 || other == 0 => one | other,
+        0 => NO_RIGHTS,
+        both => both,
+    }
 }
 
 /// The permission bits that the entry at a real path, which is `stat`, may have when it is made again, so that nobody has
 /// more rights than now. `gone`: the path above it that is made again as well, if any.
-pub fn mode_when_recreated(path: &WorkspacePath, stat: &Stat, gone: Option<&WorkspacePath>) -> u32 {
+fn mode_when_recreated(path: &WorkspacePath, stat: &Stat, gone: Option<&WorkspacePath>) -> u32 {
     let root = path.root().dir();
     let look = || {
         let parent = gone.unwrap_or(path).parent()?;
@@ -49,22 +154,13 @@ pub fn mode_when_recreated(path: &WorkspacePath, stat: &Stat, gone: Option<&Work
     if mode == 0 && cfg!(unix) { NO_RIGHTS | sticky } else { mode | sticky }
 }
 
-/// `stat` of the file at a real path with the mode that it keeps when it gets a content whose file had at most these rights.
-pub(crate) fn narrowed(path: &WorkspacePath, stat: &Stat, most: Option<u32>) -> Stat {
-    let mut stat = stat.clone();
-    if let Some(most) = most.filter(|most| mode_when_recreated(path, &stat, None) & !most != 0) {
-        stat.identity.mode &= !0o777 | most;
-    }
-    stat
-}
-
 /// Permission bits in place of 0, which are rights that are not known: a bit that no permission has.
-pub const NO_RIGHTS: u32 = 0o10000;
+const NO_RIGHTS: u32 = 0o10000;
 
 impl From<Revision> for EntryState {
     /// A file with this content, whatever its rights.
     fn from(revision: Revision) -> Self {
-        Self::File(FileState { revision, mode: 0 })
+        Self::File(FileState { revision, rights: Rights::default() })
     }
 }
 

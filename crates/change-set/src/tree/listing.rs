@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use beneath::{FileKind, Listed, OpenFor, Stat};
 
-use super::entry_state::{EntryState, FileState, mode_when_recreated};
+use super::entry_state::{EntryState, FileState, Rights};
 use crate::{workspace::Shared, write::WritablePath};
 use beneath::Dir;
 use confined_fs::for_changes::{changeable, readable};
@@ -55,9 +55,9 @@ impl Node {
     pub fn state(&self, at: &WorkspacePath, top: &WorkspacePath, content: Option<Revision>) -> Option<EntryState> {
         Some(match self {
             Self::File(stat) => {
-                EntryState::File(FileState { revision: content?, mode: mode_when_recreated(at, stat, Some(top)) })
+                EntryState::File(FileState { revision: content?, rights: Rights::of(at, stat, Some(top)) })
             }
-            Self::Directory(stat) => EntryState::Directory { mode: mode_when_recreated(at, stat, Some(top)) },
+            Self::Directory(stat) => EntryState::Directory { rights: Rights::of(at, stat, Some(top)) },
             Self::Link(target) => EntryState::Link(target.clone()),
             Self::Other(_) => return None,
         })

@@ -9,7 +9,7 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::{ffi::OsStr, time::Duration};
 
-use beneath::FileKind;
+use beneath::{Attributes, FileKind};
 
 use super::Temporary;
 use crate::state::lock_within;
@@ -182,7 +182,7 @@ fn replace_in(folder: &Path, name: &OsStr, before: Option<&[u8]>, after: &[u8]) 
             published => published.map(|()| true),
         };
     };
-    beneath::carry_attributes(&file, &beneath::file_stat(&file)?, temporary.file())?;
+    Attributes::of(&file, &beneath::file_stat(&file)?).give(temporary.file())?;
     beneath::sync_data(temporary.file())?;
     // Windows does not replace a file that is open.
     drop(file);

@@ -3,7 +3,7 @@
 use std::io::{self, Read as _, Seek as _};
 use std::{cell::RefCell, convert::Infallible, ffi::OsStr, fs::File, sync::Arc};
 
-use beneath::{OpenFor, Stat};
+use beneath::{Attributes, OpenFor, Stat};
 
 use super::content::{ExpectedContent, has_content};
 use super::new_directories::new_holder;
@@ -13,7 +13,7 @@ use super::{
     WritablePath, entry_in_parent, may_be_in_place, may_write, not_replaced,
 };
 use crate::transaction::commit_in_place;
-use crate::tree::{mode_when_recreated, narrowed};
+use crate::tree::Rights;
 use crate::{workspace::Shared, workspace::Workspace};
 use beneath::Dir;
 use confined_fs::for_changes::IfThere as _;
@@ -129,7 +129,7 @@ impl FileLock {
 
     fn guard_over_old<'b>(&self, old: Option<(File, Stat, ExpectedContent<'b>)>) -> WriteGuard<'b> {
         let (shared, locks) = (Arc::clone(&self.shared), Arc::clone(&self.held));
-        WriteGuard { shared, path: self.path.clone(), old, mode: None, stays: false, tail: None, locks }
+        WriteGuard { shared, path: self.path.clone(), old, rights: Rights::default(), stays: false, tail: None, locks }
     }
 }
 
@@ -139,8 +139,8 @@ pub struct WriteGuard<'b> {
     path: WritablePath,
     /// The file to be replaced, still open, and what it was when its content was checked.
     old: Option<(File, Stat, ExpectedContent<'b>)>,
-    /// Permission bits of a new file, none for what the umask gives; the most that a replaced one keeps.
-    mode: Option<u32>,
+    /// Those of the file then; those that are not known are what the umask gives a new file, and what a replaced one has.
+    rights: Rights,
     /// Whether the file stays the one that programs have open, if it can.
     stays: bool,
     /// What is appended to the file itself.
@@ -154,8 +154,8 @@ pub struct PreviousFile<'g> {
     pub content: &'g mut dyn io::Read,
     /// Its length in bytes, when it was checked.
     pub size: u64,
-    /// Its permission bits, as [`mode_when_recreated`] has them; 0 where the system has none.
-    pub mode: u32,
+    /// Who may do what with it.
+    pub rights: Rights,
     /// The revision of its content, when it was checked.
     pub revision: Revision,
     /// The content itself, where the guard was given it and found the file to hold it.
@@ -194,9 +194,15 @@ impl<'b> WriteGuard<'b> {
     }
 
     /// Closes the file to be replaced, for a transaction of more files than may be open. Returns how it was when it was
-    /// checked, and the permission bits of a new file.
-    pub(crate) fn into_checked(self) -> (Option<(Stat, Revision)>, Option<u32>) {
-        (self.old.map(|(_, stat, checked)| (stat, checked.revision())), self.mode)
+    /// checked, with whether its rights change, and the rights of a new file.
+    pub(crate) fn into_checked(self) -> (Option<(Stat, Revision, bool)>, Rights) {
+        let Self { old, rights, path, .. } = self;
+        let checked = old.map(|(file, stat, checked)| {
+            let changes = || rights.of_replacement(path.path(), (&file, &stat)) != Attributes::of(&file, &stat);
+            let changes = !rights.are_unknown() && changes();
+            (stat, checked.revision(), changes)
+        });
+        (checked, rights)
     }
 
     /// The real path of the file.
@@ -216,18 +222,17 @@ impl<'b> WriteGuard<'b> {
         Some(PreviousFile {
             content: file,
             size: stat.size,
-            mode: mode_when_recreated(self.path.path(), stat, None),
+            rights: Rights::of(self.path.path(), stat, None),
             revision: checked.revision(),
             known,
             other_names: stat.links().saturating_sub(1),
         })
     }
 
-    /// A new file will have these permission bits; 0 leaves them to the umask. A file that is replaced keeps its own, and
-    /// no more than these.
+    /// The file will have these rights. Of a mode alone a file that is replaced keeps no more than that.
     #[must_use]
-    pub fn with_mode(mut self, mode: u32) -> Self {
-        self.mode = Some(mode).filter(|mode| *mode != 0);
+    pub fn with_rights(mut self, rights: Rights) -> Self {
+        self.rights = rights;
         self
     }
 
@@ -284,7 +289,7 @@ impl<'b> WriteGuard<'b> {
         };
         // Here the caller keeps the former content: the slow part is over, and nothing is replaced that is not kept.
         before(self.previous())?;
-        let other_names = self.previous().map_or(0, |former| former.other_names);
+        let other_names = self.old.as_ref().map_or(0, |(_, stat, _)| stat.links().saturating_sub(1));
         let appended = self.tail.map(|tail| {
             let at = (content.bytes().len() - tail.len()) as u64;
             AppendedBytes { at, count: tail.len(), error: None, now: None }
@@ -357,14 +362,13 @@ impl<'b> WriteGuard<'b> {
         let asked = self.path.asked();
         let place = NewPlace { dir, named: None, path: asked };
         let Some((file, stat, _)) = &self.old else {
-            return place.filled(content, None, self.mode).map(Some);
+            return place.filled(content, None, &self.rights).map(Some);
         };
         let is_recovered = self.shared.intents.are_kept();
         if self.stays && may_be_in_place(asked, stat, is_recovered, "").is_ok() {
             return Ok(None);
         }
-        let kept = narrowed(self.path.path(), stat, self.mode);
-        match place.replacement(content, (file, &kept))? {
+        match place.replacement(content, (self.path.path(), file, stat), &self.rights)? {
             Replacement::File(temporary) => Ok(Some(temporary)),
             Replacement::InPlace(why) => may_be_in_place(asked, stat, is_recovered, why).map(|()| None),
         }
@@ -373,7 +377,7 @@ impl<'b> WriteGuard<'b> {
     fn write_in_place<T>(&self, content: &NewContent<'_>, note: impl FnOnce() -> T) -> Result<T, AccessError> {
         let stale = || AccessError::new(AccessErrorKind::Stale, self.path.asked());
         let (_, stat, checked) = self.old.as_ref().ok_or_else(stale)?;
-        commit_in_place(&self.shared, self.path.path(), (stat, checked.revision()), (content, self.mode), note)
+        commit_in_place(&self.shared, self.path.path(), (stat, checked.revision()), (content, &self.rights), note)
     }
 
     /// Gives the temporary file its name; whether the file is new.

@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use change_set::{Base, EntryState};
+use change_set::{Base, EntryState, Rights};
 use confined_fs::{Revision, WorkspacePath};
 use text_edit::DiffExtent;
 use text_file::Document;
@@ -218,9 +218,9 @@ impl Net<'_> {
             hunks: now.hunks.clone(),
             ..NetChange::at(file)
         };
-        let mode = if now.executable && kind == NetKind::Added { PROGRAM_MODE } else { 0 };
+        let rights = Rights::of_mode(if now.executable && kind == NetKind::Added { PROGRAM_MODE } else { 0 });
         let like = from.map(|from| from.real.clone());
-        let written = NewState::Content { base, content: StepContent::Bytes(bytes), mode, like };
+        let written = NewState::Content { base, content: StepContent::Bytes(bytes), rights, like };
         Ok(Some((ChangeStep { target, change: written }, Some(change))))
     }
 

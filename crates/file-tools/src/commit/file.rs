@@ -120,12 +120,12 @@ pub(crate) fn commit_file(
     };
     let record = |committed: &Committed| {
         let Some(Begun { before, changes, pending, .. }) = begun.get() else { return };
-        let was = before.map(|(former, _)| former.revision);
+        let was = before.as_ref().map(|(former, _)| former.revision);
         if *changes {
             record_written(cx, tool, &path, was, committed.revision, &committed.made);
         }
-        if *changes && before.is_none_or(|(_, usable)| usable) {
-            let before = before.map(|(former, _)| former);
+        if *changes && before.as_ref().is_none_or(|(_, usable)| *usable) {
+            let before = before.as_ref().map(|(former, _)| former.clone());
             let part =
                 |(done, tail): (&AppendedBytes, &[u8])| cx.session.history.keep_appended(done.at, &tail[..done.count]);
             let appended = committed.appended.as_ref().zip(tail).map(part);
@@ -176,7 +176,7 @@ impl Begun {
     ) -> Result<Self, ToolError> {
         let history = &cx.session.history;
         let after = content.revision();
-        let of = |former: &PreviousFile<'_>| FileState { revision: former.revision, mode: former.mode };
+        let of = |former: &PreviousFile<'_>| FileState { revision: former.revision, rights: former.rights.clone() };
         let was = former.as_ref().map(of);
         let (usable, note) = match former {
             Some(former) if former.revision != after => {
@@ -196,12 +196,14 @@ impl Begun {
             }
             _ => (false, None),
         };
-        let changes = was.is_none_or(|former| former.revision != after);
+        let changes = was.as_ref().is_none_or(|former| former.revision != after);
         let (pending, note) = if changes {
             let at = |tail: &[u8]| (content.bytes().len() - tail.len()) as u64;
             let appended = tail.map(|tail| history.keep_appended(at(tail), tail));
-            let wrote =
-                EntryChange { appended, ..EntryChange::new(path, was.map(EntryState::File), Some(after.into())) };
+            let wrote = EntryChange {
+                appended,
+                ..EntryChange::new(path, was.clone().map(EntryState::File), Some(after.into()))
+            };
             let (pending, unwritten) = begin(cx, JournalRecord::of_entry(tool, &wrote));
             (pending, note.or(unwritten))
         } else {

@@ -9,7 +9,7 @@ use std::{
 
 use change_set::{
     Approval, Base, CommitError, CommittedTransaction, Durable, EntryState, FileState, FormerFile, NewContent, NewNode,
-    Node, Purpose, Transaction, TreeGuard, TreePosition, UnrestoredEntry, WritablePath, WriteGuard,
+    Node, Purpose, Rights, Transaction, TreeGuard, TreePosition, UnrestoredEntry, WritablePath, WriteGuard,
 };
 use confined_fs::{AccessError, AccessErrorKind, Revision, WorkspacePath};
 
@@ -45,8 +45,8 @@ pub(crate) enum NewState {
         /// Must still be there. `Absent`: nothing, or an entry that the same change removes.
         base: Base,
         content: StepContent,
-        /// Permission bits of a new file, and the most that a replaced one keeps; 0 leaves them to the umask.
-        mode: u32,
+        /// The rights of the file then; of a mode alone a replaced one keeps no more.
+        rights: Rights,
         /// The file whose mode, owner and attributes a new file gets instead.
         like: Option<WorkspacePath>,
     },
@@ -58,8 +58,8 @@ pub(crate) enum NewState {
     Moved { to: WritablePath, base: EntryState },
     /// A directory or a link, where nothing is. Missing parent directories need no step.
     Created(EntryState),
-    /// The directory that is there with no more than these permission bits.
-    Narrowed { most: u32 },
+    /// The directory that is there with these rights; of a mode alone no more.
+    Rights(Rights),
 }
 
 /// The content that a file gets.
@@ -122,10 +122,10 @@ pub(crate) fn commit_files(
     approval: Approval,
 ) -> Result<CommittedFiles, ToolError> {
     // One rename is whole by itself, without an intent that is written and synced first.
-    if let [ChangeStep { target, change: NewState::Content { base, content, mode, like: None } }] = changes {
+    if let [ChangeStep { target, change: NewState::Content { base, content, rights, like: None } }] = changes {
         let bytes = content.bytes(cx, target.path())?;
-        let guard =
-            WriteGuard::acquire_within(&cx.workspace, target.clone(), *base, &cx.wait_limit())?.with_mode(*mode);
+        let guard = WriteGuard::acquire_within(&cx.workspace, target.clone(), *base, &cx.wait_limit())?
+            .with_rights(rights.clone());
         let guard = if matches!(content, StepContent::InPlace(_)) { guard.staying() } else { guard };
         let (committed, note) = commit_file(cx, guard, tool, undoable, &bytes, approval)??;
         return Ok(CommittedFiles {
@@ -282,7 +282,7 @@ impl<'c> TreeOfSteps<'c> {
             NewState::Created(_) => inside.iter().all(|step| {
                 matches!(step.change, NewState::Created(_) | NewState::Content { base: Base::Absent, like: None, .. })
             }),
-            NewState::Content { .. } | NewState::Narrowed { .. } => false,
+            NewState::Content { .. } | NewState::Rights(_) => false,
         };
         let is_in_top = |step: &&ChangeStep| step.target.path().is_in(top.target.path());
         (is_whole && inside.iter().all(is_in_top)).then_some(Self { steps })
@@ -351,9 +351,9 @@ impl<'c> TreeOfSteps<'c> {
         };
         let node = match &step.change {
             NewState::Created(is) => new_node(cx, path, is)?,
-            NewState::Content { content, mode, .. } => {
+            NewState::Content { content, rights, .. } => {
                 let bytes = content.bytes(cx, path)?.into_owned();
-                NewNode::File { mode: *mode, content: Box::new(io::Cursor::new(bytes)) }
+                NewNode::File { rights: rights.clone(), content: Box::new(io::Cursor::new(bytes)) }
             }
             _ => return Err(AccessError::new(AccessErrorKind::Io, path)),
         };
@@ -383,7 +383,7 @@ fn moved_over(changes: &[ChangeStep]) -> MovedOver<'_> {
     let destinations: HashSet<&WorkspacePath> = destinations.collect();
     let over = changes.iter().filter_map(|ChangeStep { target, change }| match change {
         NewState::Removed { base: EntryState::File(former), .. } => {
-            destinations.contains(target.path()).then(|| (target.path(), *former))
+            destinations.contains(target.path()).then(|| (target.path(), former.clone()))
         }
         _ => None,
     });
@@ -402,13 +402,13 @@ fn add<'c>(
     let path = target.path();
     let mut row = (path.clone(), None);
     let (records, report): (_, StepReport<'c>) = match change {
-        NewState::Content { base, content, mode, like } => {
-            let mut guard = transaction.guard(target, *base)?.with_mode(*mode);
+        NewState::Content { base, content, rights, like } => {
+            let mut guard = transaction.guard(target, *base)?.with_rights(rights.clone());
             let content = Arc::new(NewContent::of(content.bytes(cx, path)?));
             let other_names = guard.previous().map_or(0, |old| old.other_names);
-            let before = guard.previous().map(|old| FileState { revision: old.revision, mode: old.mode });
+            let before = guard.previous().map(|old| FileState { revision: old.revision, rights: old.rights });
             transaction.write(guard, Arc::clone(&content), like.clone());
-            let (was, revision) = (before.map(|before| before.revision), content.revision());
+            let (was, revision) = (before.as_ref().map(|before| before.revision), content.revision());
             row.1 = Some(revision);
             let is_changed = was != Some(revision);
             *names += if is_changed { other_names } else { 0 };
@@ -450,8 +450,9 @@ fn add<'c>(
             } else {
                 transaction.move_to(target, to, base.clone())?;
             }
-            let replaced = over.get(to.path()).copied();
-            let moved = EntryChange::moved(path, to.path(), marked(tree.node(), mark), replaced.map(EntryState::File));
+            let replaced = over.get(to.path()).cloned();
+            let moved =
+                EntryChange::moved(path, to.path(), marked(tree.node(), mark), replaced.clone().map(EntryState::File));
             row.0 = to.path().clone();
             let records = JournalRecord::of_entry(tool, &moved);
             let report = move || {
@@ -478,9 +479,8 @@ fn add<'c>(
             };
             (records, Box::new(report))
         }
-        NewState::Narrowed { most } => {
-            transaction.narrow(target, *most)?;
-            (Vec::new(), Box::new(|| None))
+        NewState::Rights(rights) => {
+            (transaction.give(target, rights.clone())?, (Vec::new(), Box::new(|| None) as StepReport<'c>)).1
         }
     };
     Ok((row, records, report))
@@ -571,7 +571,12 @@ mod tests {
         let bytes = new.as_bytes().to_vec();
         ChangeStep {
             target,
-            change: NewState::Content { base, content: StepContent::Bytes(bytes), mode: 0, like: None },
+            change: NewState::Content {
+                base,
+                content: StepContent::Bytes(bytes),
+                rights: Rights::default(),
+                like: None,
+            },
         }
     }
 
@@ -641,11 +646,14 @@ mod tests {
             moved(&cx, "c", "b", "3"),
             moved(&cx, "x", "new/y", "6"),
             removed(&cx, "gone/f", node("4")),
-            removed(&cx, "gone", EntryState::Directory { mode: 0 }),
+            removed(&cx, "gone", EntryState::Directory { rights: Rights::default() }),
             removed(&cx, "kind", node("5")),
             file(&cx, "gone", None, "now a file"),
             removed(&cx, "link", EntryState::Link("a".into())),
-            ChangeStep { target: entry(&cx, "dir"), change: NewState::Created(EntryState::Directory { mode: 0o700 }) },
+            ChangeStep {
+                target: entry(&cx, "dir"),
+                change: NewState::Created(EntryState::Directory { rights: Rights::of_mode(0o700) }),
+            },
             ChangeStep { target: entry(&cx, "other"), change: NewState::Created(EntryState::Link("b".into())) },
         ];
         let done = commit(&cx, &changes).unwrap();
@@ -714,7 +722,7 @@ mod tests {
             moved(&cx, "m", "n/m", "5"),
             removed(&cx, "b", node("2")),
             removed(&cx, "full/f", node("3")),
-            removed(&cx, "full", EntryState::Directory { mode: 0 }),
+            removed(&cx, "full", EntryState::Directory { rights: Rights::default() }),
             file(&cx, "a", Some("1"), "one"),
         ];
         let error = commit(&cx, &changes).unwrap_err();

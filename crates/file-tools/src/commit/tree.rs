@@ -3,8 +3,8 @@
 use std::{collections::HashMap, io};
 
 use change_set::{
-    Approval, CreatedTree, Durable, EntryState, MovedTree, NewNode, Node, Purpose, RemoveError, Tree, TreeGuard,
-    TreePosition, WritablePath,
+    Approval, CreatedTree, Durable, EntryState, MovedTree, NewNode, Node, Purpose, RemoveError, Rights, Tree,
+    TreeGuard, TreePosition, WritablePath,
 };
 use confined_fs::{AccessError, Revision, WorkspacePath};
 
@@ -55,7 +55,7 @@ pub(crate) fn move_tree(
 /// The state of a moved entry: of a file with the mark in the place of its revision, as the journal has it.
 pub(crate) fn marked(node: &Node, mark: Revision) -> (EntryState, Revision) {
     let is = match node {
-        Node::Directory(_) => EntryState::Directory { mode: 0 },
+        Node::Directory(_) => EntryState::Directory { rights: Rights::default() },
         Node::Link(target) => EntryState::Link(target.clone()),
         Node::File(_) | Node::Other(_) => mark.into(),
     };
@@ -199,11 +199,11 @@ fn missing(
 /// An entry that is made again in this state, with its content from the history; `top` is for errors.
 pub(crate) fn new_node(cx: &CallContext, top: &WorkspacePath, state: &EntryState) -> Result<NewNode, AccessError> {
     Ok(match state {
-        EntryState::Directory { mode } => NewNode::Directory { mode: *mode },
+        EntryState::Directory { rights } => NewNode::Directory { rights: rights.clone() },
         EntryState::Link(says) => NewNode::Link(says.clone()),
         EntryState::File(former) => {
             let bytes = cx.session.history.content(former.revision).ok_or_else(|| top.not_stored())?;
-            NewNode::File { mode: former.mode, content: Box::new(io::Cursor::new(bytes)) }
+            NewNode::File { rights: former.rights.clone(), content: Box::new(io::Cursor::new(bytes)) }
         }
     })
 }

@@ -7,7 +7,7 @@ use std::{collections::BTreeSet, iter, sync::Arc};
 use text_edit::{DiffExtent, MovedOffsets, Strategies};
 use text_file::{Document, LineEnding};
 
-use change_set::{Approval, Base, WritablePath};
+use change_set::{Approval, Base, Rights, WritablePath};
 use confined_fs::{AccessErrorKind, Revision, RevisionPrefix, Snapshot, WorkspacePath};
 
 use crate::session::{Cost, Writer};
@@ -430,7 +430,12 @@ impl PlannedEdit {
 
     pub(super) fn change(&self) -> ChangeStep {
         let bytes = self.bytes().to_vec();
-        let change = NewState::Content { base: self.base, content: StepContent::Bytes(bytes), mode: 0, like: None };
+        let change = NewState::Content {
+            base: self.base,
+            content: StepContent::Bytes(bytes),
+            rights: Rights::default(),
+            like: None,
+        };
         ChangeStep { target: self.edit.target.clone(), change }
     }
 }

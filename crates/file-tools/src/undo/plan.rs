@@ -167,14 +167,14 @@ impl UndoPlan {
                 (ChangeStep { target: entry(from)?, change }, format!("move {from} back to {to}"))
             }
             TreeChange::Create { path, is: EntryState::File(former) } | TreeChange::Restore { path, former } => {
-                let Some(restored) = self.restore(cx, path, *former, matches!(net, TreeChange::Restore { .. }))? else {
+                let Some(restored) = self.restore(cx, path, former, matches!(net, TreeChange::Restore { .. }))? else {
                     return Ok(());
                 };
                 restored
             }
-            TreeChange::Narrow { path, most } => {
-                let step = ChangeStep { target: entry(path)?, change: NewState::Narrowed { most: *most } };
-                (step, format!("narrow the rights of the directory {path}"))
+            TreeChange::Rights { path, rights, word } => {
+                let step = ChangeStep { target: entry(path)?, change: NewState::Rights(rights.clone()) };
+                (step, format!("{word} the rights of the directory {path}"))
             }
             TreeChange::Create { path, is } => {
                 self.pay(Cost { files: 1, ..Cost::default() });
@@ -196,13 +196,13 @@ impl UndoPlan {
         &mut self,
         cx: &CallContext,
         path: &WorkspacePath,
-        former: FileState,
+        former: &FileState,
         over: bool,
     ) -> Result<Option<(ChangeStep, String)>, ToolError> {
         if over
             && let Some(EntryState::File(now)) = commit::state_now(cx, &cx.workspace.writable_entry(path)?)?
             && now.revision == former.revision
-            && (former.mode == 0 || now.mode & !former.mode == 0)
+            && !former.rights.changes(&now.rights)
         {
             return Ok(None);
         }
@@ -230,7 +230,7 @@ impl UndoPlan {
             (true, false) => StepContent::Bytes(bytes),
             (true, true) => StepContent::InPlace(bytes),
         };
-        let change = NewState::Content { base, content, mode: former.mode, like: None };
+        let change = NewState::Content { base, content, rights: former.rights.clone(), like: None };
         let word = if over { "restore" } else { "bring back" };
         Ok(Some((ChangeStep { target, change }, format!("{word} {path}, rev {}", former.revision.short()))))
     }
@@ -277,7 +277,10 @@ fn forward(net: &TreeChange, line: &str) -> String {
         TreeChange::Create { path, is: EntryState::Link(_) } => format!("deleted the link {path}"),
         TreeChange::Create { path, .. } => format!("deleted {path}"),
         TreeChange::Restore { path, .. } => format!("changed {path}"),
-        TreeChange::Narrow { path, .. } => format!("widened the rights of the directory {path}"),
+        TreeChange::Rights { path, word, .. } => {
+            let was = if *word == "narrow" { "widened" } else { "changed" };
+            format!("{was} the rights of the directory {path}")
+        }
     }
 }
 

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use change_set::{EntryState, FileState, NO_RIGHTS};
+use change_set::{EntryState, FileState, Rights, narrower};
 use confined_fs::{FileKind, Revision, WorkspacePath};
 
 use super::{
@@ -117,15 +117,17 @@ impl<'p> UndoPlanner<'p> {
         let EntryChange { path, from, to, moved_from, appended, is_parent, identity, .. } = entry;
         match (moved_from, from, to) {
             (Some(moved_from), replaced, is) => {
-                let file = |is: &Option<EntryState>| match is {
-                    Some(EntryState::File(file)) => Some(*file),
-                    _ => None,
-                };
-                let mark = file(is).map(|file| file.revision);
-                self.revert_move([moved_from, path], mark, file(replaced), back);
+                let (mut mark, mut over) = (None, None);
+                if let Some(EntryState::File(file)) = is {
+                    mark = Some(file.revision);
+                }
+                if let Some(EntryState::File(file)) = replaced {
+                    over = Some(file);
+                }
+                self.revert_move([moved_from, path], mark, over, back);
             }
             (None, Some(EntryState::File(before)), Some(EntryState::File(after))) => {
-                self.revert_write(path, Some(*before), (after.revision, *appended));
+                self.revert_write(path, Some(before.clone()), (after.revision, *appended));
             }
             // What is in a tree that was made may have been removed since: that is what is wanted.
             (None, None, Some(EntryState::File(after))) if is_top => {
@@ -151,16 +153,17 @@ impl<'p> UndoPlanner<'p> {
             return;
         }
         // What others have appended since stays.
-        let without = appended.zip(before).and_then(|(part, before)| {
+        let without = appended.zip(before.as_ref()).and_then(|(part, before)| {
             let revision = self.view.without(self.tree.node(path), part)?;
-            Some(FileState { revision, ..before })
+            Some(FileState { revision, rights: before.rights.clone() })
         });
+        let is_without = without.is_some();
         let before = without.or(before);
         let part = if before.is_some() { ChangedPart::Content } else { ChangedPart::Entry };
         // First of all: what is refused looks as if nothing were there.
-        let reason = self.refusal(path, part).or_else(|| self.why_kept(before));
+        let reason = self.refusal(path, part).or_else(|| self.why_kept(before.as_ref()));
         let reason = reason.or_else(|| match self.tree.kind(self.view, path) {
-            _ if without.is_some() || self.holds(path, after) => None,
+            _ if is_without || self.holds(path, after) => None,
             Some(FileKind::File) => Some(Reason::Changed).filter(|_| !self.includes_changed),
             None => Some(Reason::Gone).filter(|_| !self.includes_changed),
             // A directory or a link in its place is never replaced, not even with include_others.
@@ -170,11 +173,14 @@ impl<'p> UndoPlanner<'p> {
             Some(reason) => self.skip(path, reason),
             None => match before {
                 // In place, so that the file stays the one that it is.
-                Some(mut former) => {
-                    if let VirtualNode::Kept(later) = self.tree.node(path) {
-                        former.mode = narrower(former.mode, later.mode);
-                    }
-                    self.tree.put(path, VirtualNode::Kept(former));
+                Some(former) => {
+                    let now = match self.tree.node(path) {
+                        VirtualNode::Kept(later) => later.rights,
+                        VirtualNode::OnDisk(disk) => self.view.rights(&disk),
+                        _ => Rights::default(),
+                    };
+                    let rights = former.rights.in_place_of(&now);
+                    self.tree.put(path, VirtualNode::Kept(FileState { rights, ..former }));
                 }
                 None => self.tree.put(path, VirtualNode::Absent),
             },
@@ -185,7 +191,7 @@ impl<'p> UndoPlanner<'p> {
         if self.is_frozen(path) {
             return;
         }
-        let former = if let EntryState::File(former) = was { Some(*former) } else { None };
+        let former = if let EntryState::File(former) = was { Some(former) } else { None };
         match self.why_kept(former).or_else(|| self.refusal(path, ChangedPart::Entry)) {
             Some(reason) => self.lost.push(SkippedPath { path: path.clone(), reason }),
             None => back.push(PutBack { path: path.clone(), node: VirtualNode::from(was), from: None }),
@@ -196,7 +202,7 @@ impl<'p> UndoPlanner<'p> {
         &mut self,
         [from, to]: [&WorkspacePath; 2],
         mark: Option<Revision>,
-        replaced: Option<FileState>,
+        replaced: Option<&FileState>,
         back: &mut Vec<PutBack>,
     ) {
         if let Some(reason) = self.why_frozen(to) {
@@ -248,7 +254,7 @@ impl<'p> UndoPlanner<'p> {
         match (replaced, self.why_kept(replaced)) {
             (Some(_), Some(reason)) => self.skip(to, reason),
             (Some(former), None) => {
-                back.push(PutBack { path: to.clone(), node: VirtualNode::Kept(former), from: None });
+                back.push(PutBack { path: to.clone(), node: VirtualNode::Kept(former.clone()), from: None });
             }
             (None, _) => {}
         }
@@ -302,7 +308,7 @@ impl<'p> UndoPlanner<'p> {
             && from.as_ref().is_some_and(|from| from.parent() != path.parent())
         {
             // Its rights are those for the directory that it was removed from, and this one may give it another group.
-            former.mode = narrower(former.mode, former.mode << 3 | 0o707);
+            former.rights.mode = narrower(former.rights.mode, former.rights.mode << 3 | 0o707);
         }
         let occupant = self.tree.kind(self.view, path);
         let parent = path.parent().map(|parent| self.tree.kind(self.view, &parent));
@@ -318,7 +324,7 @@ impl<'p> UndoPlanner<'p> {
             && from.is_none()
             && occupant == Some(FileKind::Directory)
         {
-            return self.tree.narrow(path, former.mode);
+            return self.tree.give(path, former.rights.clone());
         }
         if (occupant.is_none() || replaces) && !is_below_a_file {
             if let Some(from) = &from {
@@ -401,7 +407,7 @@ impl<'p> UndoPlanner<'p> {
         self.view.refusal(path, part).map(Reason::Refused)
     }
 
-    fn why_kept(&self, former: Option<FileState>) -> Option<Reason> {
+    fn why_kept(&self, former: Option<&FileState>) -> Option<Reason> {
         former.filter(|former| !self.view.is_kept(former.revision)).map(|_| Reason::NotKept)
     }
 
@@ -429,15 +435,6 @@ struct PutBack {
     node: VirtualNode,
     /// Where it was taken from, if the change moved it.
     from: Option<WorkspacePath>,
-}
-
-/// The permission bits that both have; 0 is an unknown mode.
-fn narrower(one: u32, other: u32) -> u32 {
-    match one & other {
-        _ if one == 0 || other == 0 => one | other,
-        0 => NO_RIGHTS,
-        both => both,
-    }
 }
 
 fn depth(path: &WorkspacePath) -> usize {

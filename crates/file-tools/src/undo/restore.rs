@@ -4,8 +4,8 @@
 
 use std::{collections::HashMap, fmt::Write as _};
 
-use change_set::{Approval, Base, EntryState, NewNode, TreeGuard, TreePosition, Workspace, WriteGuard};
-use confined_fs::{AccessError, AccessErrorKind, WorkspacePath};
+use change_set::{Approval, Base, EntryState, NewNode, Rights, TreeGuard, TreePosition, Workspace, WriteGuard};
+use confined_fs::{AccessError, AccessErrorKind, Snapshot, WorkspacePath};
 use text_edit::TruncatedDiff;
 use text_file::Document;
 
@@ -100,7 +100,10 @@ pub fn restore(cx: &CallContext, path: &str, revision: Option<&str>) -> Result<S
                 let target = cx.workspace.writable(&real)?;
                 let base = current.map_or(Base::Absent, Base::Revision);
                 let guard = WriteGuard::acquire(&cx.workspace, target, base)?;
-                let guard = guard.with_mode(record.mode.unwrap_or(0));
+                // Of a change of the content somebody may have narrowed the rights since.
+                let kept = |now: &Snapshot| record.rights().in_place_of(&Rights::of(&real, &now.stat, None));
+                let written = now.as_ref().filter(|_| record.new.is_some());
+                let guard = guard.with_rights(written.map_or_else(|| record.rights(), kept));
                 let approval = Approval::by_policy();
                 let now = now.map(|now| now.bytes);
                 let diff = shown_diff::diff(&real, now.clone(), Some(bytes.clone()));
@@ -141,7 +144,7 @@ fn tree(cx: &CallContext, top: &WorkspacePath, records: &[&JournalRecord]) -> Re
     }
     let mut parts = parts.into_iter().map(Ok::<_, AccessError>);
     let created = guard.create_tree(&entry, &mut parts, Approval::by_policy())?;
-    let restored = [EntryChange::new(top, None, Some(EntryState::Directory { mode: 0 }))];
+    let restored = [EntryChange::new(top, None, Some(EntryState::Directory { rights: Rights::default() }))];
     commit::record_entries(cx, "restore", &restored, &created.made);
     let mut text = format!("Restored {top} with {}", count(created.revisions.iter().flatten().count(), "file"));
     if !left_out.is_empty() {
@@ -167,16 +170,16 @@ fn part<'a>(
         let name = top.join(own).ok()?.file_name()?.to_os_string();
         TreePosition { depth: directories.get(parent)? + 1, name }
     };
-    let mode = record.mode.unwrap_or(0);
+    let rights = record.rights();
     let node = match (record.kind, record.old_revision(), &record.target) {
         (RecordKind::Directory, ..) => {
             directories.insert(&record.shown, position.depth);
-            NewNode::Directory { mode }
+            NewNode::Directory { rights }
         }
         (RecordKind::Link, _, Some(target)) => NewNode::Link(target.into()),
         (RecordKind::File, Some(old), _) => {
             let bytes = cx.session.history.content(old)?;
-            NewNode::File { mode, content: Box::new(std::io::Cursor::new(bytes)) }
+            NewNode::File { rights, content: Box::new(std::io::Cursor::new(bytes)) }
         }
         _ => return None,
     };

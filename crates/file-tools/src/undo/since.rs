@@ -6,7 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use change_set::{EntryState, FileState, Workspace};
+use change_set::{EntryState, FileState, Rights, Workspace};
 use confined_fs::WorkspacePath;
 
 use super::{
@@ -241,7 +241,7 @@ fn entries(workspace: &Workspace, records: &[&JournalRecord]) -> Vec<EntryChange
         records.iter().any(|record| record.to.is_some() && moved_to(workspace, record).as_ref() == Some(path))
     };
     let has_moves = records.iter().any(|record| record.to.is_some());
-    let directory = |record: &JournalRecord| Some(EntryState::Directory { mode: record.mode.unwrap_or(0) });
+    let directory = |record: &JournalRecord| Some(EntryState::Directory { rights: record.rights() });
     let link = |record: &JournalRecord| record.target.as_ref().map(|target| EntryState::Link(OsString::from(target)));
     let entry = |record: &&JournalRecord| {
         let path = path_of(workspace, record)?;
@@ -250,7 +250,7 @@ fn entries(workspace: &Workspace, records: &[&JournalRecord]) -> Vec<EntryChange
             let over = records.iter().find(|other| other.to.is_none() && other.new.is_none() && other.is_of(&to));
             let replaced = over.and_then(|over| former(over)).map(EntryState::File);
             let is = match record.kind {
-                RecordKind::Directory => Some(EntryState::Directory { mode: 0 }),
+                RecordKind::Directory => Some(EntryState::Directory { rights: Rights::default() }),
                 _ => record.new_revision().map(EntryState::from),
             };
             return Some(EntryChange { moved_from: Some(path), ..EntryChange::new(&to, replaced, is) });
@@ -275,8 +275,7 @@ fn entries(workspace: &Workspace, records: &[&JournalRecord]) -> Vec<EntryChange
 }
 
 fn former(record: &JournalRecord) -> Option<FileState> {
-    // No set-user-ID bit comes from a file that others may write.
-    Some(FileState { revision: record.old_revision()?, mode: record.mode.unwrap_or(0) & 0o10_777 })
+    Some(FileState { revision: record.old_revision()?, rights: record.rights() })
 }
 
 /// The path of a record, which may have been printed under another name of its root.

@@ -9,7 +9,7 @@ use std::{
     path::Path,
 };
 
-use change_set::{EntryState, FileState, HashedBytes, Node, Purpose, Tree, WritablePath, mode_when_recreated};
+use change_set::{EntryState, FileState, HashedBytes, Node, Purpose, Rights, Tree, WritablePath};
 use confined_fs::{FileKind, Revision, Stat, WorkspacePath};
 
 use crate::{
@@ -36,8 +36,8 @@ pub(super) enum VirtualNode {
 pub(super) struct VirtualDirectory {
     /// The directory of the disk that it is; none if it would be made.
     pub(super) disk: Option<WorkspacePath>,
-    /// Permission bits of one that would be made, and the most that one of the disk keeps; 0 where they do not matter.
-    pub(super) mode: u32,
+    /// The rights that it would have, where they matter.
+    pub(super) rights: Rights,
     /// Its changed entries, by name.
     names: BTreeMap<OsString, VirtualNode>,
 }
@@ -54,8 +54,8 @@ pub(super) enum TreeChange {
     Create { path: WorkspacePath, is: EntryState },
     /// Gives the file that is there a content that is kept.
     Restore { path: WorkspacePath, former: FileState },
-    /// Leaves the directory that is there at most these permission bits.
-    Narrow { path: WorkspacePath, most: u32 },
+    /// Gives the directory that is there these rights: `word` says how.
+    Rights { path: WorkspacePath, rights: Rights, word: &'static str },
 }
 
 impl TreeChange {
@@ -66,7 +66,7 @@ impl TreeChange {
             | Self::Move { to: path, .. }
             | Self::Create { path, .. }
             | Self::Restore { path, .. }
-            | Self::Narrow { path, .. } => path,
+            | Self::Rights { path, .. } => path,
         }
     }
 }
@@ -81,10 +81,10 @@ pub(super) struct VirtualTree {
 impl From<&EntryState> for VirtualNode {
     fn from(node: &EntryState) -> Self {
         match node {
-            EntryState::File(former) => Self::Kept(*former),
+            EntryState::File(former) => Self::Kept(former.clone()),
             EntryState::Link(target) => Self::Link(target.clone()),
-            EntryState::Directory { mode } => {
-                Self::Directory(VirtualDirectory { mode: *mode, ..VirtualDirectory::default() })
+            EntryState::Directory { rights } => {
+                Self::Directory(VirtualDirectory { rights: rights.clone(), ..VirtualDirectory::default() })
             }
         }
     }
@@ -147,10 +147,10 @@ impl VirtualTree {
         *here = node;
     }
 
-    /// The directory of the disk at `path` becomes one that had these permission bits.
-    pub(super) fn narrow(&mut self, path: &WorkspacePath, most: u32) {
+    /// The directory of the disk at `path` becomes one that had these rights.
+    pub(super) fn give(&mut self, path: &WorkspacePath, rights: Rights) {
         let mut node = self.node(path);
-        node.opened().mode = most;
+        node.opened().rights = rights;
         self.put(path, node);
     }
 
@@ -261,8 +261,8 @@ impl TreeComparison<'_> {
         let stays = |disk: &WorkspacePath| Some(disk) == there;
         match node {
             VirtualNode::OnDisk(disk) if stays(disk) => return,
-            VirtualNode::Directory(VirtualDirectory { disk: Some(disk), names, mode }) if stays(disk) => {
-                self.narrow(disk, *mode);
+            VirtualNode::Directory(VirtualDirectory { disk: Some(disk), names, rights }) if stays(disk) => {
+                self.give(disk, rights);
                 for (name, child) in names {
                     let name = Path::new(name);
                     self.add(&path.child(name), child, Some(&disk.child(name)));
@@ -270,7 +270,7 @@ impl TreeComparison<'_> {
                 return;
             }
             VirtualNode::Kept(former) if there.is_some_and(|there| self.has(there, FileKind::File)) => {
-                self.changes.push(TreeChange::Restore { path: path.clone(), former: *former });
+                self.changes.push(TreeChange::Restore { path: path.clone(), former: former.clone() });
                 return;
             }
             VirtualNode::Link(target) if there.is_some_and(|there| self.has_link(there, target)) => return,
@@ -289,11 +289,10 @@ impl TreeComparison<'_> {
                 self.changes.push(TreeChange::Move { from: disk.clone(), to: path.clone() });
             }
             VirtualNode::OnDisk(_) | VirtualNode::Absent => {}
-            VirtualNode::Kept(former) => self.changes.push(create(EntryState::File(*former))),
+            VirtualNode::Kept(former) => self.changes.push(create(EntryState::File(former.clone()))),
             VirtualNode::Link(target) => self.changes.push(create(EntryState::Link(target.clone()))),
             VirtualNode::Directory(directory) => {
-                let mode = directory.disk.as_ref().map_or(directory.mode, |disk| self.disk.mode(disk));
-                self.changes.push(create(EntryState::Directory { mode }));
+                self.changes.push(create(EntryState::Directory { rights: self.rights(directory) }));
                 for (name, from) in self.moving_with(directory) {
                     self.changes.push(TreeChange::Move { from, to: path.child(Path::new(&name)) });
                 }
@@ -316,7 +315,7 @@ impl TreeComparison<'_> {
     /// A directory that would be made, or come, where the disk has one stays that one, and holds only what the other
     /// would: what went and came back on the way is no change.
     fn become_in_place(&mut self, path: &WorkspacePath, directory: &VirtualDirectory, there: &WorkspacePath) {
-        self.narrow(there, directory.disk.as_ref().map_or(directory.mode, |disk| self.disk.mode(disk)));
+        self.give(there, &self.rights(directory));
         let mut names = directory.names.clone();
         names.extend(self.moving_with(directory).into_iter().map(|(name, from)| (name, VirtualNode::OnDisk(from))));
         let others = self.disk.names(there).unwrap_or_default().into_iter();
@@ -329,10 +328,17 @@ impl TreeComparison<'_> {
         }
     }
 
+    fn rights(&self, directory: &VirtualDirectory) -> Rights {
+        directory.disk.as_ref().map_or_else(|| directory.rights.clone(), |disk| self.disk.rights(disk))
+    }
+
     /// What comes into the directory may be seen by nobody who might not enter the former one.
-    fn narrow(&mut self, there: &WorkspacePath, most: u32) {
-        if most != 0 && self.disk.mode(there) & !most != 0 {
-            self.changes.push(TreeChange::Narrow { path: there.clone(), most });
+    fn give(&mut self, there: &WorkspacePath, rights: &Rights) {
+        let now = self.disk.rights(there);
+        if rights.changes(&now) {
+            let mode = |of: &Rights| of.attributes.as_ref().map_or(of.mode, |all| all.mode);
+            let word = if 0o777 & mode(&now) & !mode(rights) == 0 { "restore" } else { "narrow" };
+            self.changes.push(TreeChange::Rights { path: there.clone(), rights: rights.clone(), word });
         }
     }
 
@@ -384,9 +390,9 @@ impl DiskOfCall<'_> {
         if path.is_root() { Some(FileKind::Directory) } else { self.stat(path).map(|stat| stat.kind) }
     }
 
-    /// The permission bits of a directory that is made in the place of this one; 0 where they are not known.
-    pub(super) fn mode(self, directory: &WorkspacePath) -> u32 {
-        self.stat(directory).map_or(0, |stat| mode_when_recreated(directory, &stat, None))
+    /// The rights to a file or directory.
+    pub(super) fn rights(self, path: &WorkspacePath) -> Rights {
+        self.stat(path).map_or_else(Rights::default, |stat| Rights::of(path, &stat, None))
     }
 
     /// The names in a directory; `None` if they cannot be known.

@@ -3,12 +3,15 @@
 //! A line names the file by its root's key and a hash of the path below it, which is what it is found
 //! by, and by the path as it was printed, which is what a person recognises.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::{
+    sync::Arc,
+    time::{SystemTime, UNIX_EPOCH},
+};
 
 use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;
 
-use change_set::{EntryState, FileState};
+use change_set::{EntryState, FileState, Rights};
 use confined_fs::{Revision, WorkspacePath};
 
 use super::undo::{AppendedPart, CheckpointName, EntryChange};
@@ -60,8 +63,10 @@ pub struct JournalRecord {
     pub old: Option<String>,
     /// The content after; none if nothing is there.
     pub new: Option<String>,
-    /// Permission bits before; `None` if they are not known.
+    /// Permission bits before that give nobody more rights when the entry is made again; `None` if they are not known.
     pub mode: Option<u32>,
+    /// [`Attributes`](change_set::Attributes) before, as text.
+    pub attributes: Option<String>,
     /// Where the bytes begin that were appended, and their revision.
     pub appended_at: Option<u64>,
     /// As `appended_at`.
@@ -130,14 +135,26 @@ impl JournalRecord {
     /// With what an entry was before it was removed or replaced.
     fn before(self, state: &EntryState) -> Self {
         match state {
-            EntryState::File(FileState { revision, mode }) => {
-                Self { old: Some(revision.to_string()), mode: known_mode(*mode), ..self }
+            EntryState::File(FileState { revision, rights }) => {
+                Self { old: Some(revision.to_string()), ..self.with_rights(rights) }
             }
-            EntryState::Directory { mode } => Self { kind: RecordKind::Directory, mode: known_mode(*mode), ..self },
+            EntryState::Directory { rights } => Self { kind: RecordKind::Directory, ..self.with_rights(rights) },
             EntryState::Link(target) => {
                 Self { kind: RecordKind::Link, target: target.to_str().map(str::to_owned), ..self }
             }
         }
+    }
+
+    fn with_rights(self, Rights { mode, attributes }: &Rights) -> Self {
+        let attributes = attributes.as_ref().map(ToString::to_string);
+        Self { mode: Some(*mode).filter(|mode| *mode != 0), attributes, ..self }
+    }
+
+    /// The rights to the entry before.
+    pub fn rights(&self) -> Rights {
+        let attributes = self.attributes.as_ref().and_then(|text| text.parse().ok()).map(Arc::new);
+        // No set-user-ID bit comes from a file that others may write.
+        Rights { mode: self.mode.unwrap_or(0) & 0o11_777, attributes }
     }
 
     /// The bytes that were appended, if that is the whole change.
@@ -221,11 +238,6 @@ impl JournalRecord {
 /// The time in seconds since 1970; 0 for a clock before that.
 pub fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
-}
-
-/// Permission bits; `None` if they are not known.
-fn known_mode(mode: u32) -> Option<u32> {
-    Some(mode).filter(|mode| *mode != 0)
 }
 
 fn path_hash(path: &WorkspacePath) -> String {

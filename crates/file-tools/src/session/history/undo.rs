@@ -21,7 +21,7 @@ use std::{
     sync::Arc,
 };
 
-use change_set::{EntryState, NewDirectory};
+use change_set::{EntryState, NewDirectory, Rights};
 use confined_fs::{Revision, WorkspacePath};
 
 const CHANGES: usize = 500;
@@ -98,7 +98,7 @@ impl EntryChange {
 
     /// A directory that was made for another entry.
     pub fn parent(made: &NewDirectory) -> Self {
-        let is = EntryState::Directory { mode: 0 };
+        let is = EntryState::Directory { rights: Rights::default() };
         Self { is_parent: true, identity: made.identity(), ..Self::new(made.path(), None, Some(is)) }
     }
 
