@@ -11,10 +11,10 @@ use super::{Source, crates, none, root, sources};
 /// Ceilings of the product lines of each crate: lines of code without tests, blanks and comments. Each commit that removes
 /// lines lowers them to the next multiple of 20; one that raises a ceiling says what it is paid for with.
 const MAX_LINES: &[(&str, usize)] = &[
-    ("crates/beneath", 1_540),
-    ("crates/change-set", 5_060),
+    ("crates/beneath", 1_620),
+    ("crates/change-set", 5_120),
     ("crates/confined-fs", 7_520),
-    ("crates/file-tools", 21_120),
+    ("crates/file-tools", 21_140),
     ("crates/image-view", 960),
     ("crates/lsp-check", 1_600),
     ("crates/office-text", 2_920),
