@@ -17,7 +17,7 @@ use std::{
     time::Duration,
 };
 
-use confined_fs::escape_controls;
+use confined_fs::escape::escape_controls;
 use indicatif::{ProgressBar, ProgressFinish};
 
 use crate::config::ExecRequest;

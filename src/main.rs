@@ -13,7 +13,7 @@ use std::{
 };
 
 use change_set::{AppendLog, EventSink, Opened, StateDir, WaitLimit, Workspace};
-use confined_fs::{OpenError, RootSpec, prepare_process, watch_limit};
+use confined_fs::{OpenError, RootSpec, prepare_process, watch::watch_limit};
 use file_tools::{
     Toolbox,
     audit::Audit,

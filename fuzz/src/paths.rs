@@ -4,7 +4,7 @@
 use std::path::{Component, Path};
 
 use change_set::Workspace;
-use confined_fs::{AccessErrorKind, FileKind, PathError, WorkspacePath, escape_name};
+use confined_fs::{AccessErrorKind, FileKind, PathError, WorkspacePath, escape::escape_name};
 
 use super::world::{Meaning, RootSet, World};
 

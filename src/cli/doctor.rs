@@ -8,7 +8,7 @@ use std::{
     process::ExitCode,
 };
 
-use confined_fs::{AgentFile, PolicyRules, Root, Secrets, Unwatchable, escape_controls};
+use confined_fs::{AgentFile, PolicyRules, Root, Secrets, escape::escape_controls, watch::Unwatchable};
 use self_sandbox::{Confine, ConfineReport, find_program, runs_as_root};
 use text_file::{exact_size, file_size};
 use tree_search::{IndexMode, PathIndex};

@@ -7,7 +7,7 @@ use std::{
     time::{Duration, UNIX_EPOCH},
 };
 
-use confined_fs::escape_controls;
+use confined_fs::escape::escape_controls;
 
 use crate::{
     config::{DiffRequest, HistoryCommand, ListRequest, RestoreRequest},

@@ -25,7 +25,7 @@ use std::{
     process::ExitCode,
 };
 
-use confined_fs::escape_controls;
+use confined_fs::escape::escape_controls;
 
 use crate::config::{Environment, SetupRequest, suggestion::quoted};
 

@@ -8,7 +8,7 @@ use std::{
 };
 
 use change_set::AppendLog;
-use confined_fs::{IgnoreRules, PolicyRules, RootSpec, escape_controls};
+use confined_fs::{PolicyRules, RootSpec, escape::escape_controls, walk::IgnoreRules};
 use tracing::level_filters::LevelFilter;
 
 use crate::server::{Confirm, ConfirmThrough, ServerOptions};

@@ -4,7 +4,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use confined_fs::DiskWatcher;
+use confined_fs::watch::DiskWatcher;
 use tokio::task::AbortHandle;
 
 /// The watcher of a server, once somebody needs it; its task ends with it.

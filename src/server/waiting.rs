@@ -5,7 +5,8 @@
 
 use std::{mem, sync::Arc, time::Duration};
 
-use confined_fs::{DiskWatcher, OnEvent, stop::StopSignal};
+use confined_fs::stop::StopSignal;
+use confined_fs::watch::{DiskWatcher, OnEvent};
 use tokio::{
     sync::Notify,
     time::{self, Instant},

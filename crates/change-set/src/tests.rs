@@ -19,9 +19,9 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use beneath::Dir;
+use confined_fs::walk::{Entry, IgnoreRules, Ignored, WalkOptions};
 use confined_fs::{
-    Access, AccessError, AccessErrorKind, Entry, FileKind, IgnoreRules, Ignored, PolicyRules, Revision, RootSpec,
-    WalkOptions, WorkspaceOptions, WorkspacePath,
+    Access, AccessError, AccessErrorKind, FileKind, PolicyRules, Revision, RootSpec, WorkspaceOptions, WorkspacePath,
 };
 
 use super::*;

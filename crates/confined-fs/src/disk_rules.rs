@@ -10,15 +10,16 @@ mod agent_files;
 mod link_targets;
 pub mod repository;
 mod server_files;
+pub(crate) mod worktree;
 
 use std::path::PathBuf;
 
-use crate::{AgentFile, Root, Roots, policy::StartupRules};
+use crate::policy::{AgentFile, StartupRules};
+use crate::root::{Root, homes};
+use crate::roots::Roots;
 use agent_files::FoundRules;
 use link_targets::LinkTarget;
 use server_files::{Identities, PathChain};
-
-pub(super) use server_files::home;
 
 #[derive(Debug)]
 pub(super) struct DiskRules {
@@ -30,7 +31,7 @@ pub(super) struct DiskRules {
 impl DiskRules {
     /// Finds the rules of all roots and adds them. `own` are the server's own files. Also the rule files for agents.
     pub(super) fn find(roots: &Roots, mut own: Vec<PathBuf>, agents: bool) -> (Self, Vec<AgentFile>) {
-        let homes = server_files::home();
+        let homes = homes();
         let found = if agents { agent_files::read(roots, &homes) } else { Vec::new() };
         own.extend(hosts_of(&found));
         let this = Self { chain: server_files::all(&own, roots.list()), homes, agents };

@@ -8,7 +8,8 @@ use std::{fmt, io};
 use beneath::Failure;
 use text_file::shorten;
 
-use crate::{Limit, RootGone, WorkspacePath, limits::error_text, path::escape_text, policy::is_own_rule};
+use crate::limits::{Limit, error_text};
+use crate::{escape::escape_text, path::WorkspacePath, policy::is_own_rule, root::RootGone};
 
 #[derive(Debug, thiserror::Error)]
 pub enum PathError {

@@ -3,17 +3,16 @@
 
 use std::{path::Path, sync::Arc};
 
-use crate::{Root, Workspace, WorkspacePath};
+use crate::{error::AccessError, path::WorkspacePath, root::Root, roots::links, shared::Workspace};
 
 pub use crate::directory_stack::{DirectoryStack, remove_all};
 pub use crate::disk_rules::repository;
 pub use crate::error::AtPath;
-pub use crate::limits::{IfThere, error_text};
-pub use crate::open::links::Location;
+pub use crate::limits::IfThere;
 pub use crate::open::{changeable, readable, regular};
-pub use crate::path::name_of;
 pub use crate::policy::Verdict;
-pub use crate::reserved_names::{is_reserved, is_temporary, transaction_name};
+pub use crate::policy::reserved_names::{is_reserved, is_temporary, transaction_name};
+pub use crate::roots::links::Location;
 
 /// A path below a root; `relative` must hold normal components only.
 pub fn path_below(root: &Arc<Root>, relative: &Path) -> WorkspacePath {
@@ -23,7 +22,7 @@ pub fn path_below(root: &Arc<Root>, relative: &Path) -> WorkspacePath {
 impl Workspace {
     /// Where a path leads, after links inside the roots.
     #[doc(hidden)]
-    pub fn locate(&self, path: &WorkspacePath) -> Result<Location, crate::AccessError> {
+    pub fn locate(&self, path: &WorkspacePath) -> Result<Location, AccessError> {
         self.shared.locate(path)
     }
 
@@ -41,6 +40,6 @@ impl Workspace {
     /// Whether a link at `link` that says `target` leads to a place inside the roots.
     #[doc(hidden)]
     pub fn stays_inside(&self, link: &WorkspacePath, target: &Path) -> bool {
-        crate::open::links::stays_inside(&self.shared.roots, link, target)
+        links::stays_inside(&self.shared.roots, link, target)
     }
 }

@@ -28,18 +28,18 @@
 //! | question | file |
 //! |---|---|
 //! | What can be done with a workspace, and how is it opened? | `workspace` |
-//! | What is a root, and what if it is missing or gone? | `root` |
-//! | Which texts are which paths? | `path/resolve` |
+//! | What is a root, and what if it is missing or gone? Which one holds a path? | `root`, `roots` |
+//! | Which texts are which paths? | [`resolve`] |
 //! | Which names are secret, run later or hidden? | `policy/secrets`, `policy/run_later`, `policy` |
 //! | Which rules are found on the disk, and which checkouts? | `disk_rules` |
-//! | Where does a link lead? | `open/links` |
+//! | Where does a link lead? | `roots/links` |
 //! | Which names are in a secret file? | `open/secret_names`, with the crate [`structured_text`] |
 //! | How is a path opened beneath a root? | the crate [`beneath`], `open` |
-//! | Which names are below a directory, and which are ignored? | `walk` |
-//! | How is a change of them noticed? | `watch` |
+//! | Which names are below a directory, and which are ignored? | [`walk`] |
+//! | How is a change of them noticed? | [`watch`] |
 //! | What may the process do at all? | `workspace/confine`, with the crate [`self_sandbox`] |
-//! | With what does `change-set` change files? | `for_changes` |
-//! | How is a refusal worded? | `error`, `limits` |
+//! | With what does `change-set` change files? | [`for_changes`] |
+//! | How is a refusal worded, and a name shown? | `error`, `limits`, [`escape`] |
 //!
 //! Limits: hard links inside a root are not looked through, since package managers depend on them, and a process of the
 //! same user may change files directly. On macOS and Windows there is no sandbox of the kernel.
@@ -52,45 +52,35 @@
 mod directory_stack;
 mod disk_rules;
 mod error;
+pub mod escape;
 pub mod for_changes;
 mod limits;
 mod open;
-mod path;
+pub mod path;
 mod policy;
-mod reserved_names;
+pub mod resolve;
 mod revision;
 mod root;
+mod roots;
+mod shared;
 pub mod stop;
 #[cfg(all(test, unix))]
 mod tests;
-mod walk;
-mod watch;
+pub mod walk;
+pub mod watch;
 mod workspace;
-
-use beneath::Dir;
-use directory_stack::DirectoryStack;
-use error::AtPath;
-use open::{Location, links};
-use policy::{Policy, Verdict};
-use root::Roots;
-use workspace::Shared;
 
 pub use beneath::{FileKind, Stat, StatFacts, random_bytes, read_some};
 pub use error::{AccessError, AccessErrorKind, PathError};
 pub use limits::{Limit, prepare_process};
 pub use open::{FileStart, OpenFile, SecretNames, Snapshot};
-pub use path::{LookAlikes, PathSuffix, WorkspacePath, escape_controls, escape_difference, escape_name, path_order};
-pub use path::{has_drive, split_path, strip_mention, windows_form};
+pub use path::WorkspacePath;
 pub use policy::{AgentFile, PolicyRules, RuleError, Secrets};
 pub use revision::{Revision, RevisionError, RevisionHasher, RevisionPrefix};
-pub use root::{Access, IdentityError, OpenError, Root, RootGone, RootIdentity, RootSpec};
-pub use walk::{DirectoryListing, NameInTree, RULE_FILES};
-pub use walk::{
-    Entry, EntryOrigin, IgnoreRules, Ignored, IgnoredEntries, LimitsHit, SiblingCache, StatCache, TreeListing,
-    VerifiedListing, VerifiedName, WalkOptions, WalkReport,
-};
-pub use watch::{Changes, DiskWatcher, OnEvent, PathWatch, Unwatchable, WatchedEntry, Watcher, watch_limit};
-pub use workspace::{Opened, Workspace, WorkspaceOptions};
+pub use root::{Access, IdentityError, Root, RootGone, RootIdentity, RootSpec};
+pub use roots::OpenError;
+pub use shared::{Workspace, WorkspaceOptions};
+pub use workspace::{LookAlikes, Opened};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -106,7 +106,7 @@ impl<T> IfThere<T, Failure> for Result<T, Failure> {
 }
 
 /// An error of the system as text, without its number.
-pub fn error_text(error: &io::Error) -> String {
+pub(crate) fn error_text(error: &io::Error) -> String {
     let text = error.to_string();
     // std puts the number there.
     let text = text.split(" (os error").next().unwrap_or_default();

@@ -3,18 +3,19 @@
 //! Check and use are one step: the kernel refuses a link while it opens, and only then the links are followed one by one
 //! (`links`) and the real path is opened, with links refused again. A path without links costs one system call.
 
-pub(super) mod links;
 mod open_file;
 mod secret_names;
 
 use std::fs::File;
 use std::io::{self, Read as _};
 
-use beneath::{Failure, FileKind, OpenFor, Stat};
+use beneath::{Dir, Failure, FileKind, OpenFor, Stat};
 
-use crate::{AccessError, AccessErrorKind, AtPath as _, Dir, Revision, Shared, Verdict, Workspace, WorkspacePath};
+use crate::error::{AccessError, AccessErrorKind, AtPath as _};
+use crate::roots::links::{self, Location};
+use crate::shared::{Shared, Workspace};
+use crate::{path::WorkspacePath, policy::Verdict, revision::Revision};
 
-pub(super) use links::Location;
 pub use open_file::{FileStart, OpenFile, Snapshot};
 pub use secret_names::SecretNames;
 

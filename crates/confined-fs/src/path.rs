@@ -3,23 +3,14 @@
 //! Made by `resolve` and by the walk. It does not prove that anything is there; opening is
 //! what finds out.
 
-mod escape;
-mod resolve;
 mod resource_uri;
-mod suggest;
 
 use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::{cmp::Ordering, ffi::OsStr, fmt, sync::Arc};
 
-use crate::{Root, Verdict};
-
-pub use escape::name_of;
-pub use escape::{escape_controls, escape_difference, escape_name};
-pub(super) use escape::{escape_text, is_invisible};
-pub use resolve::{PathSuffix, has_drive, strip_mention, windows_form};
-pub(super) use resolve::{peel, resolve, resolve_uri};
-pub use suggest::LookAlikes;
+use crate::escape::{escape_difference, escape_name};
+use crate::{policy::Verdict, root::Root};
 
 /// A root and a path below it without `.`, `..` or empty components. Prints its public form, never
 /// a host path. Cheap to clone.

@@ -12,6 +12,7 @@ mod agent_file;
 mod agent_rules;
 mod fold;
 mod globs;
+pub(crate) mod reserved_names;
 mod rule;
 mod run_later;
 mod secrets;
@@ -21,7 +22,7 @@ use std::{ffi::OsStr, path::Path};
 
 use structured_text::key_names::NamesFormat;
 
-use crate::{Revision, RevisionHasher};
+use crate::revision::{Revision, RevisionHasher};
 
 use fold::{Folded, fold};
 use globs::{Globs, Refusals};

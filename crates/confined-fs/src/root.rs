@@ -2,7 +2,6 @@
 
 mod optional_root;
 mod root_dir;
-mod roots;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -11,14 +10,14 @@ use std::{collections::HashSet, fmt, io};
 use beneath::lexical::{lexically_normal, without_verbatim};
 use beneath::{OpenFor, StableInodes};
 
-use crate::{Policy, PolicyRules, Revision, escape_name, path::is_invisible, policy::StartupRules};
+use crate::escape::{escape_name, is_invisible};
+use crate::policy::{Policy, PolicyRules, StartupRules};
+use crate::revision::Revision;
 use optional_root::nearest;
 use root_dir::RootDir;
 
-pub(super) use optional_root::OptionalRoot;
 pub use optional_root::RootGone;
-pub use roots::OpenError;
-pub(super) use roots::Roots;
+pub(super) use optional_root::{OptionalRoot, homes};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
@@ -81,9 +80,9 @@ pub(super) struct OpenedRoot<'s> {
     pub(super) spec: &'s RootSpec,
     pub(super) canonical: PathBuf,
     configured: PathBuf,
-    dir: RootDir,
+    pub(super) dir: RootDir,
     held: PathBuf,
-    optional: Option<OptionalRoot>,
+    pub(super) optional: Option<OptionalRoot>,
     unusable: Option<RootGone>,
 }
 
@@ -452,7 +451,9 @@ fn stable_inodes(_: &beneath::Dir) -> Option<(StableInodes, i64)> {
 mod tests {
     #![expect(clippy::disallowed_methods, reason = "the test acts as another program")]
 
-    use crate::{Access, PolicyRules, RootSpec, Workspace, WorkspaceOptions};
+    use crate::policy::PolicyRules;
+    use crate::root::{Access, RootSpec};
+    use crate::shared::{Workspace, WorkspaceOptions};
 
     #[test]
     fn directory_that_is_made_again_is_another() {

@@ -11,5 +11,11 @@ use std::fs;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use super::*;
+use beneath::Dir;
+
+use crate::error::{AccessErrorKind, PathError};
+use crate::policy::PolicyRules;
+use crate::root::{Access, RootSpec};
+use crate::shared::{Workspace, WorkspaceOptions};
+use crate::walk::{Entry, IgnoreRules, Ignored, WalkOptions, WalkReport};
 use fixture::Fixture;

@@ -4,29 +4,22 @@
 //! directories is open at once, however deep the tree. A directory that changes while it is listed may show the
 //! changed names or not (readdir(3)); mounts are walked like any other directory.
 
-mod entry;
+pub(crate) mod entry;
 mod git_pattern;
-mod ignores;
-mod ignores_above;
-mod tree_listing;
-mod visit;
-mod walker;
-mod worktree;
+pub(crate) mod ignores;
+pub(crate) mod ignores_above;
+pub(crate) mod tree_listing;
+pub(crate) mod visit;
+pub(crate) mod walker;
 
 use std::fmt;
 
-use crate::{Limit, WorkspacePath};
+use crate::{limits::Limit, path::WorkspacePath};
 
 pub use entry::{Entry, EntryOrigin, SiblingCache, StatCache};
 pub use ignores::IgnoreRules;
-pub(super) use ignores::{Ignores, RuleSource, holds_marker, holds_rules, is_marker, linked_content};
-pub(super) use ignores_above::rules_above;
 pub use tree_listing::{DirectoryListing, NameInTree, RULE_FILES, TreeListing, VerifiedListing, VerifiedName};
-pub(super) use visit::Visitor;
 pub use visit::{Ignored, IgnoredEntries, WalkOptions, WalkReport};
-pub(super) use walker::{walk, walk_child, walk_names};
-use worktree::exclude_of;
-pub(super) use worktree::{GIT_ENTRY, gitdir_of, is_left_out, names_worktree};
 
 const NAMED_IGNORE_FILES: usize = 3;
 

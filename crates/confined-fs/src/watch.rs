@@ -33,8 +33,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::{ffi::OsStr, fs::File};
 
-use crate::walk::{GIT_ENTRY, holds_rules, is_marker};
-use crate::{Dir, WorkspacePath};
+use crate::disk_rules::worktree::GIT_ENTRY;
+use crate::path::WorkspacePath;
+use crate::walk::ignores::{holds_rules, is_marker};
+use beneath::Dir;
 
 pub use disk_watcher::{DiskWatcher, OnEvent, PathWatch};
 #[cfg(target_os = "linux")]

@@ -1,26 +1,81 @@
 //! What can be done with a workspace: the methods of its handle, most of which pass on to the module that does it.
 //!
-//! Those of one folder alone are there: `open`, `path`, `watch`.
+//! Those of one folder alone are there: `open`, `resolve`, `watch`.
 
 mod confine;
-mod shared;
+mod suggest;
 
 use std::path::{Path, PathBuf};
 use std::{cell::Cell, ops::ControlFlow, sync::Arc};
 
-use beneath::{FileKind, OpenFor, Stat};
+use beneath::{Dir, FileKind, OpenFor, Stat};
 
-use crate::{
-    AccessError, Dir, Entry, EntryOrigin, PathError, Root, WalkOptions, WalkReport, WorkspacePath, path, walk,
-};
+use crate::disk_rules::worktree::is_left_out;
+use crate::error::{AccessError, PathError};
+use crate::policy::AgentFile;
+use crate::root::{Root, RootSpec};
+use crate::roots::{OpenError, Roots};
+use crate::shared::{Shared, Workspace, WorkspaceOptions};
+use crate::walk::entry::{Entry, EntryOrigin};
+use crate::walk::ignores::{Ignores, holds_marker};
+use crate::walk::ignores_above::rules_above;
+use crate::walk::visit::{WalkOptions, WalkReport};
+use crate::walk::walker;
+use crate::{disk_rules::DiskRules, escape::escape_name, path::WorkspacePath, resolve, watch::SystemEvents};
 
-pub(super) use shared::Shared;
-pub use shared::{Opened, Workspace, WorkspaceOptions};
+pub use suggest::LookAlikes;
 
 /// Longest `HEAD` of a repository that is read, in bytes: one path.
 const MAX_HEAD: u64 = 4 << 10;
 
+#[derive(Debug)]
+pub struct Opened {
+    pub workspace: Workspace,
+    /// Roots that could not be used, one sentence each, with host paths: for the log only.
+    pub warnings: Vec<String>,
+    /// The rule files for agents that were found, as text for a person.
+    pub agent_files: Vec<AgentFile>,
+}
+
 impl Workspace {
+    /// Opens the roots. A missing root is a warning, see [`Workspace::unusable`]; mount names that contradict each other
+    /// are an error.
+    ///
+    /// # Errors
+    /// [`OpenError`], with every name that does.
+    pub fn open(specs: &[RootSpec], options: WorkspaceOptions) -> Result<Opened, OpenError> {
+        let WorkspaceOptions { policy, ignore, force_fallback, server_files, agent_rules } = options;
+        let (roots, mut warnings) = Roots::open(specs, &policy, force_fallback)?;
+        let (disk_rules, agent_files) = DiskRules::find(&roots, server_files, agent_rules);
+        warnings.extend(agent_files.iter().filter_map(|file| {
+            let problem = file.problem.as_ref()?;
+            Some(format!("the rules for agents in {} are not all in force: {problem}", file.name))
+        }));
+        let shared = Shared {
+            ignores: Ignores::new(&ignore, rules_above(&roots)),
+            roots,
+            disk_rules,
+            system_events: SystemEvents::open(),
+        };
+        Ok(Opened { workspace: Self { shared: Arc::new(shared) }, warnings, agent_files })
+    }
+
+    /// One directory as an unnamed root without rules, for unit tests.
+    ///
+    /// # Panics
+    /// If it does not open.
+    #[cfg(any(test, feature = "testing"))]
+    pub fn of_directory(path: impl Into<PathBuf>, access: crate::root::Access) -> Self {
+        let spec = RootSpec {
+            name: None,
+            path: path.into(),
+            access,
+            policy: crate::policy::PolicyRules::default(),
+            optional: false,
+        };
+        Self::open(&[spec], WorkspaceOptions::default()).expect("the directory opens").workspace
+    }
+
     pub fn roots(&self) -> &[Arc<Root>] {
         self.shared.roots.list()
     }
@@ -38,7 +93,7 @@ impl Workspace {
             return None;
         }
         let name = |root: &Root| match (root.name(), root.canonical.file_name()) {
-            (None, Some(name)) => path::escape_name(name).into_owned(),
+            (None, Some(name)) => escape_name(name).into_owned(),
             _ => root.public(),
         };
         let named = roots
@@ -80,24 +135,24 @@ impl Workspace {
     ///
     /// Looks at the disk only where the text can be read in two ways.
     pub fn resolve(&self, text: &str) -> Result<WorkspacePath, PathError> {
-        path::resolve(&self.shared.roots, text, |path| self.shared.stat(path).is_ok())
+        resolve::resolve(&self.shared.roots, text, |path| self.shared.stat(path).is_ok())
     }
 
     /// Resolves a `file://` URI: the printed form ([`WorkspacePath::resource_uri`]), or that of a host path under a
     /// root. Anything else is refused.
     pub fn resolve_uri(&self, uri: &str) -> Result<WorkspacePath, PathError> {
-        path::resolve_uri(&self.shared.roots, uri, |path| self.shared.stat(path).is_ok())
+        resolve::resolve_uri(&self.shared.roots, uri, |path| self.shared.stat(path).is_ok())
     }
 
     /// As [`Self::resolve`], lexically by `text` alone. `None` if it is no path, and where the file system would
     /// have to be asked: for a literal `@` or quote, for a URI that can be read in two ways, or for a home directory,
     /// which may come from the network.
     pub fn resolve_lexically(&self, text: &str) -> Option<WorkspacePath> {
-        if text.starts_with('~') || path::peel(text).is_some() {
+        if text.starts_with('~') || resolve::peel(text).is_some() {
             return None;
         }
         let asked = Cell::new(false);
-        let path = path::resolve(&self.shared.roots, text, |_| {
+        let path = resolve::resolve(&self.shared.roots, text, |_| {
             asked.set(true);
             false
         });
@@ -153,7 +208,7 @@ impl Workspace {
         options: &WalkOptions,
         visit: &mut dyn FnMut(Entry) -> ControlFlow<()>,
     ) -> Result<WalkReport, AccessError> {
-        walk::walk(&self.shared, start, options, &mut |entry: Entry| visit(entry))
+        walker::walk(&self.shared, start, options, &mut |entry: Entry| visit(entry))
     }
 
     /// As [`Self::walk`] from the directory that holds `child`, without the other entries in it.
@@ -163,7 +218,7 @@ impl Workspace {
         options: &WalkOptions,
         visit: &mut dyn FnMut(Entry) -> ControlFlow<()>,
     ) -> Result<WalkReport, AccessError> {
-        walk::walk_child(&self.shared, child, options, &mut |entry: Entry| visit(entry))
+        walker::walk_child(&self.shared, child, options, &mut |entry: Entry| visit(entry))
     }
 
     /// Whether a directory is the top of a linked worktree of git, which a walk of what is above it does not enter. A root
@@ -174,14 +229,14 @@ impl Workspace {
 
     /// As [`Self::is_linked_worktree`], without a file in it that makes it an ignored directory by default.
     pub fn is_unmarked_worktree(&self, directory: &WorkspacePath) -> bool {
-        self.linked_worktree(directory).is_some_and(|dir| !walk::holds_marker(&dir))
+        self.linked_worktree(directory).is_some_and(|dir| !holds_marker(&dir))
     }
 
     fn linked_worktree(&self, directory: &WorkspacePath) -> Option<Dir> {
         let (_, way) = self.shared.stat(directory).ok()?;
         let (root, path) = (way.real.root(), way.real.relative());
         let dir = root.dir.dir_beneath(path, OpenFor::Traverse).ok()?;
-        walk::is_left_out(&self.shared.roots, root, path, &dir).then_some(dir)
+        is_left_out(&self.shared.roots, root, path, &dir).then_some(dir)
     }
 
     /// Real root and real names, after links inside the roots; for what is missing, the real

@@ -15,7 +15,7 @@ use std::{
 };
 
 use change_set::{AppendLog, Workspace};
-use confined_fs::{Revision, WorkspacePath, escape_controls};
+use confined_fs::{Revision, WorkspacePath, escape::escape_controls};
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 use text_file::shorten;

@@ -5,7 +5,7 @@ mod tree;
 
 use std::fmt::Write as _;
 
-use confined_fs::{Access, FileKind, Ignored, Revision, WorkspacePath};
+use confined_fs::{Access, FileKind, Revision, WorkspacePath, walk::Ignored};
 use render::{FileFacts, ListedEntry, ListingFacts, Output, mark, mode, modified};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -16,7 +16,10 @@ use super::{
     Answer, CallContext, ExistingKind, Group, Kind, Plan, Spec, Tool, ToolError,
     answer::count,
     paging,
-    read::{Content, Properties, describe},
+    read::{
+        section::Properties,
+        text::{Content, describe},
+    },
     tool::{LISTING_ALIASES, PATH_ALIASES},
 };
 

@@ -9,7 +9,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use text_file::{file_size, media_type};
 
-use confined_fs::{AccessErrorKind, escape_controls, escape_name};
+use confined_fs::AccessErrorKind;
+use confined_fs::escape::{escape_controls, escape_name};
 
 use super::{
     Alias, Answer, CallContext, Content, ExistingKind, FileLink, Group, Kind, Plan, Spec, Tool, ToolError,

@@ -12,15 +12,15 @@ mod open;
 #[cfg(feature = "pdf")]
 mod pdf;
 mod request;
-mod section;
-mod selection;
+pub(crate) mod section;
+pub(crate) mod selection;
 mod since;
-mod text;
+pub(crate) mod text;
 mod window;
 
 use std::mem;
 
-use confined_fs::{Revision, SecretNames, WorkspacePath, escape_controls};
+use confined_fs::{Revision, SecretNames, WorkspacePath, escape::escape_controls};
 use definition::read_definition;
 use image::read_image;
 use notebook::read_notebook;
@@ -46,10 +46,7 @@ use super::{
     tool::{LINE_ALIASES, PATH_ALIASES},
 };
 pub(crate) use copied_text::{CopiedText, TextSource};
-pub(crate) use section::Properties;
-pub(crate) use selection::path_before_selection;
 pub(crate) use since::Base;
-pub(crate) use text::{Content, describe};
 
 /// Stands in for the reader of PDF files in a build without it.
 #[cfg(not(feature = "pdf"))]
@@ -74,10 +71,6 @@ mod pdf {
 mod office {
     use super::{CallContext, FileRequest, ToolError, open::Source, section::Section};
     use crate::Kind;
-
-    pub(super) fn may_be_document(_: &[u8]) -> bool {
-        false
-    }
 
     pub(super) fn read_office(_: &CallContext, _: &FileRequest, source: Source) -> Result<Section, ToolError> {
         let (path, size) = (source.path(), source.size());

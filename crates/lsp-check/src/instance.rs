@@ -12,7 +12,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use std::{ops::Deref, thread};
 
-use confined_fs::escape_controls;
+use confined_fs::escape::escape_controls;
 use self_sandbox::{Broker, ProgramOutput, StartedProgram};
 use serde_json::{Value, json};
 

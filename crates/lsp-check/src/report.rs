@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use confined_fs::{Workspace, WorkspacePath, escape_controls};
+use confined_fs::{Workspace, WorkspacePath, escape::escape_controls};
 use source_outline::problems::{ChangedLines, MAX_SHOWN, Problem, new_problems};
 use text_file::shorten;
 

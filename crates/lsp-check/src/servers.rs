@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use confined_fs::{Workspace, WorkspacePath, escape_controls, stop::StopSignal};
+use confined_fs::{Workspace, WorkspacePath, escape::escape_controls, stop::StopSignal};
 use self_sandbox::{Broker, MAX_RUNNING, find_program};
 use text_file::shorten;
 

@@ -4,7 +4,7 @@ use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 
 use serde_json::value::RawValue;
 
-use confined_fs::{Workspace, escape_controls};
+use confined_fs::{Workspace, escape::escape_controls};
 use self_sandbox::{LET_READ, is_always_readable};
 
 use super::{LanguageServer, protocol::parsed};

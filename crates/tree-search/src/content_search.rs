@@ -17,7 +17,8 @@ mod worker;
 
 use std::{sync::atomic::Ordering, thread};
 
-use confined_fs::{AccessError, Ignored, WalkReport, Workspace};
+use confined_fs::walk::{Ignored, WalkReport};
+use confined_fs::{AccessError, Workspace};
 use crossbeam_channel::bounded;
 
 use crate::{ContentHits, FileFilter, MetLinks, PathSource, Query, Scope};

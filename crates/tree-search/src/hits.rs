@@ -3,7 +3,7 @@
 use std::io;
 
 use confined_fs::stop::{StopReason, StopSignal};
-use confined_fs::{Revision, Stat, WalkReport, Workspace, WorkspacePath};
+use confined_fs::{Revision, Stat, Workspace, WorkspacePath, walk::WalkReport};
 use text_file::{Document, is_document_name};
 
 use crate::{MetLinks, PathSource, ProgressReader};

@@ -5,7 +5,8 @@
 
 use std::{iter::successors, ops::ControlFlow, path::Path};
 
-use confined_fs::{FileKind, Ignored, WalkOptions, Workspace, WorkspacePath, stop::StopSignal};
+use confined_fs::walk::{Ignored, WalkOptions};
+use confined_fs::{FileKind, Workspace, WorkspacePath, stop::StopSignal};
 
 use crate::Scope;
 

@@ -6,7 +6,8 @@
 use std::thread::{self, JoinHandle};
 use std::{cmp::Reverse, panic, time::SystemTime};
 
-use confined_fs::{Entry, StatCache, WorkspacePath};
+use confined_fs::WorkspacePath;
+use confined_fs::walk::{Entry, StatCache};
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 
 use crate::SearchEntry;
@@ -198,7 +199,8 @@ mod tests {
         time::{Duration, SystemTime},
     };
 
-    use confined_fs::{Access, FileKind, Ignored, WalkOptions, Workspace};
+    use confined_fs::walk::{Ignored, WalkOptions};
+    use confined_fs::{Access, FileKind, Workspace};
 
     use super::*;
 

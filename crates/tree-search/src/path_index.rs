@@ -35,7 +35,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use std::{cell::OnceCell, collections::HashMap, fmt, ops::Range, thread};
 
-use confined_fs::{Unwatchable, Workspace, WorkspacePath};
+use confined_fs::{Workspace, WorkspacePath, watch::Unwatchable};
 use crossbeam_channel::Sender;
 
 use crate::{Candidates, FilterQuery, Pattern, StoredIndex, StoredIndexes};

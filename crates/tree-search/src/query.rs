@@ -3,7 +3,9 @@
 
 use std::{io, sync::Arc};
 
-use confined_fs::{AccessError, AccessErrorKind, FileKind, IgnoredEntries, Workspace, WorkspacePath, stop::StopSignal};
+use confined_fs::{
+    AccessError, AccessErrorKind, FileKind, Workspace, WorkspacePath, stop::StopSignal, walk::IgnoredEntries,
+};
 
 use crate::{PathIndex, Pattern, SearchEntry, SearchProgress};
 

@@ -27,7 +27,7 @@ use std::time::{Duration, SystemTime};
 use std::{ffi::OsStr, io};
 
 use change_set::{NewPrivateFile, PrivateFile, StateDir, StateFile, StoredMoment};
-use confined_fs::{RootIdentity, TreeListing, WorkspacePath, split_path};
+use confined_fs::{RootIdentity, WorkspacePath, path::split_path, walk::TreeListing};
 
 use crate::ngram_filter::{BLOCK_SEGMENTS, FileSegments, NgramFilter};
 use crate::stored_index::format::{

@@ -5,7 +5,8 @@
 
 use std::{ops::ControlFlow, sync::Arc, time::Duration};
 
-use confined_fs::{FileKind, Ignored, PathSuffix, WalkOptions, Workspace, WorkspacePath, stop::StopSignal};
+use confined_fs::walk::{Ignored, WalkOptions};
+use confined_fs::{FileKind, Workspace, WorkspacePath, resolve::PathSuffix, stop::StopSignal};
 
 use crate::{PathIndex, Scope, SearchEntry};
 

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use change_set::HostFile;
-use confined_fs::escape_controls;
+use confined_fs::escape::escape_controls;
 use text_edit::{DiffExtent, unified_diff};
 
 use super::error::{Result, refused};

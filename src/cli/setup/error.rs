@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use confined_fs::escape_controls;
+use confined_fs::escape::escape_controls;
 
 use crate::{cli::fail, config::BAD_CONFIGURATION};
 

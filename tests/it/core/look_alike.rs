@@ -27,7 +27,7 @@ const PAIRS: &[(&str, &str, &str)] = &[
 mcp_test!(the_only_name_that_looks_the_same_is_meant, |h| {
     for (real, asked, shown) in PAIRS {
         h.write(real, "needle one\n");
-        let given: String = confined_fs::escape_difference(asked.as_ref()).into_owned();
+        let given: String = confined_fs::escape::escape_difference(asked.as_ref()).into_owned();
         let first = format!("({given} is {shown})\n");
         let read = h.call("read", json!({"path": asked})).ok();
         assert!(read.starts_with(&format!("{first}1\tneedle one\n")), "{asked}: {read}");

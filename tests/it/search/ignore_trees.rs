@@ -4,7 +4,7 @@
 
 use std::{collections::BTreeSet, env, path::Path, process::Command};
 
-use confined_fs::escape_name;
+use confined_fs::escape::escape_name;
 use serde_json::json;
 
 use crate::harness::Setup;

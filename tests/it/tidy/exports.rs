@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use syn::{Item, UseTree, Visibility};
 
-use super::{crates, none, root, sources};
+use super::{Source, crates, none, root, sources};
 
 /// The sources of another crate, the fuzz targets, which are no sources of the product.
 const FUZZED: &[&str] = &[include_str!("../../../fuzz/src/edits.rs"), include_str!("../../../fuzz/src/patterns.rs")];
@@ -20,27 +20,45 @@ fn names(tree: &UseTree, out: &mut BTreeSet<String>) {
     }
 }
 
-/// What `lib.rs` offers to other crates, apart from what only tests get.
-fn exports(lib: &str) -> BTreeSet<String> {
+/// What a file of `src` offers to other crates, and the public modules that it declares, apart from what only tests get.
+fn exports(sources: &[Source], file: &str) -> BTreeSet<String> {
+    let Some(source) = sources.iter().find(|source| source.name == file) else { return BTreeSet::new() };
+    let below = file.strip_suffix("lib").map_or_else(|| format!("{file}/"), str::to_owned);
     let mut out = BTreeSet::new();
-    for item in syn::parse_file(lib).expect("Rust").items {
-        let (visibility, attributes) = match &item {
-            Item::Use(item) => (&item.vis, &item.attrs),
-            Item::Fn(item) => (&item.vis, &item.attrs),
-            Item::Mod(item) => (&item.vis, &item.attrs),
+    for item in syn::parse_file(&source.text).expect("Rust").items {
+        let (visibility, attributes, name) = match &item {
+            Item::Use(item) => (&item.vis, &item.attrs, None),
+            Item::Const(item) => (&item.vis, &item.attrs, Some(&item.ident)),
+            Item::Enum(item) => (&item.vis, &item.attrs, Some(&item.ident)),
+            Item::Fn(item) => (&item.vis, &item.attrs, Some(&item.sig.ident)),
+            Item::Mod(item) => (&item.vis, &item.attrs, Some(&item.ident)),
+            Item::Struct(item) => (&item.vis, &item.attrs, Some(&item.ident)),
+            Item::Trait(item) => (&item.vis, &item.attrs, Some(&item.ident)),
+            Item::Type(item) => (&item.vis, &item.attrs, Some(&item.ident)),
             _ => continue,
         };
         if !matches!(visibility, Visibility::Public(_)) || attributes.iter().any(|it| it.path().is_ident("cfg")) {
             continue;
         }
-        match item {
+        out.extend(name.map(ToString::to_string));
+        match &item {
             Item::Use(item) => names(&item.tree, &mut out),
-            Item::Fn(item) => drop(out.insert(item.sig.ident.to_string())),
-            Item::Mod(item) => drop(out.insert(item.ident.to_string())),
+            Item::Mod(item) => out.extend(exports(sources, &format!("{below}{}", item.ident))),
             _ => {}
         }
     }
     out
+}
+
+/// The lines of public items, with all of a signature.
+fn public_lines(source: &Source) -> impl Iterator<Item = &str> {
+    let mut is_open = false;
+    source.code().map(|(_, line)| line).filter(move |line| {
+        let begins = ["pub ", "type "].iter().any(|word| line.trim_start().starts_with(word));
+        let is_part = begins || is_open;
+        is_open = if begins { line.ends_with('(') } else { is_open && !line.trim_start().starts_with(')') };
+        is_part
+    })
 }
 
 /// The words of a text.
@@ -55,25 +73,26 @@ fn what_a_crate_exports_is_used_by_another_crate_or_describes_what_is() {
     for folder in crates().iter().filter(|folder| *folder != root()) {
         let own =
             format!("{}/", folder.strip_prefix(root()).expect("below").to_str().expect("UTF-8").replace('\\', "/"));
-        let lib = sources.iter().find(|source| source.name == format!("{own}src/lib")).expect("lib.rs");
+        let readme = std::fs::read_to_string(folder.join("README.md")).expect("README.md");
         let elsewhere: BTreeSet<&str> = sources
             .iter()
             .filter(|source| !source.name.starts_with(&own))
             .map(|source| source.text.as_str())
             .chain(FUZZED.iter().copied())
+            .chain([readme.as_str()])
             .flat_map(words)
             .collect();
         // A type that nobody names may still be what a public function takes or returns, or what a public field holds.
         let described: BTreeMap<&str, usize> = sources
             .iter()
             .filter(|source| source.name.starts_with(&own) && !source.name.ends_with("/lib"))
-            .flat_map(|source| source.code().map(|(_, line)| line).filter(|line| line.trim_start().starts_with("pub ")))
+            .flat_map(public_lines)
             .flat_map(words)
             .fold(BTreeMap::new(), |mut counts, word| {
                 *counts.entry(word).or_default() += 1;
                 counts
             });
-        for name in exports(&lib.text) {
+        for name in exports(&sources, &format!("{own}src/lib")) {
             let is_type = name.starts_with(char::is_uppercase) && name.contains(char::is_lowercase);
             let is_described = is_type && described.get(name.as_str()).is_some_and(|count| *count > 1);
             if !elsewhere.contains(name.as_str()) && !is_described {

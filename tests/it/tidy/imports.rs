@@ -1,8 +1,9 @@
 //! Which file uses which: every path of the sources, resolved to the file that defines what it names.
 //!
 //! A name is followed through imports and re-exports to its definition, so a facade (`pub use`) is no stop on
-//! the way and no use by itself. Code that is compiled for tests only is left out. What macros other than those
-//! with plain arguments (`format!`, `vec!`, `assert!` …) name is not seen, and neither are methods.
+//! the way and no use by itself; [`read_by_path`] stops at the file that a path names, as a reader does, unless that
+//! is one above the reader's own, which says what its folder has. Code that is compiled for tests only is left out. What
+//! macros other than those with plain arguments (`format!`, `vec!`, `assert!` …) name is not seen, and neither are methods.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -40,6 +41,30 @@ struct Module {
 
 /// Reads the crate whose library is `src/lib.rs` and whose program, if it has one, is `src/main.rs`.
 pub(super) fn read(src: &Path) -> Uses {
+    read_edges(src, Facades::Followed)
+}
+
+/// As [`read`], by the file that each path names, be the name only re-exported there: what a file above re-exports for
+/// those below it is looked up all the same.
+pub(super) fn read_by_path(src: &Path) -> Uses {
+    read_edges(src, Facades::FollowedAbove)
+}
+
+/// As [`read_by_path`], where also the files above the reader's own count as named.
+pub(super) fn read_by_exact_path(src: &Path) -> Uses {
+    read_edges(src, Facades::Named)
+}
+
+/// Whether a name that a file only re-exports is looked up where it is defined.
+#[derive(Clone, Copy, PartialEq)]
+enum Facades {
+    Followed,
+    /// In the files above the reader's own alone.
+    FollowedAbove,
+    Named,
+}
+
+fn read_edges(src: &Path, facades: Facades) -> Uses {
     let mut modules = HashMap::new();
     read_file(&src.join("lib.rs"), "lib", &[], src, &mut modules);
     if src.join("main.rs").exists() {
@@ -49,7 +74,7 @@ pub(super) fn read(src: &Path) -> Uses {
     for (path, module) in &modules {
         edges.entry(module.file.clone()).or_default();
         for used in &module.paths {
-            if let Some((file, name)) = resolve(&modules, path, used, 0)
+            if let Some((file, name)) = resolve(&modules, path, used, facades, 0)
                 && file != module.file
             {
                 edges.entry(module.file.clone()).or_default().entry(file).or_default().insert(name);
@@ -214,6 +239,7 @@ fn resolve(
     modules: &HashMap<ModulePath, Module>,
     from: &[String],
     path: &[String],
+    facades: Facades,
     depth: usize,
 ) -> Option<(String, String)> {
     if depth > 12 {
@@ -241,11 +267,17 @@ fn resolve(
                         return None;
                     }
                     let full: Vec<String> = import.iter().chain(&path[index + 1..]).cloned().collect();
-                    return resolve(modules, &at, &full, depth + 1);
+                    let facades = match facades {
+                        _ if at == from => facades,
+                        Facades::FollowedAbove if from.starts_with(&at) => Facades::Followed,
+                        Facades::Followed => facades,
+                        Facades::FollowedAbove | Facades::Named => return Some((module.file.clone(), name.to_owned())),
+                    };
+                    return resolve(modules, &at, &full, facades, depth + 1);
                 } else {
                     return module.globs.iter().find_map(|glob| {
                         let full: Vec<String> = glob.iter().chain(&path[index..]).cloned().collect();
-                        resolve(modules, &at, &full, depth + 1)
+                        resolve(modules, &at, &full, facades, depth + 1)
                     });
                 }
             }
@@ -314,7 +346,7 @@ impl Uses {
 mod tests {
     use super::*;
 
-    fn crate_of(files: &[(&str, &str)]) -> Uses {
+    fn crate_of(files: &[(&str, &str)], read: fn(&Path) -> Uses) -> Uses {
         let dir = tempfile::tempdir().expect("a temporary folder");
         std::fs::write(dir.path().join("main.rs"), "").unwrap();
         for (name, text) in files {
@@ -327,27 +359,32 @@ mod tests {
 
     #[test]
     fn uses_are_followed_through_re_exports_imports_and_macros() {
-        let uses = crate_of(&[
+        let files = &[
             ("lib.rs", "mod a; mod b;"),
             ("a.rs", "mod inner; pub use inner::Noun; pub fn verb() {}"),
             ("a/inner.rs", "pub struct Noun; fn f() { super::verb() }"),
             ("b.rs", "use crate::a; fn g() -> a::Noun { println!(\"{}\", a::verb()); a::Noun }"),
-        ]);
+        ];
+        let uses = crate_of(files, read);
         let arrows: Vec<(&str, &str)> =
             uses.edges.iter().flat_map(|(from, to)| to.keys().map(move |to| (from.as_str(), to.as_str()))).collect();
         assert_eq!(arrows, [("a/inner", "a"), ("b", "a"), ("b", "a/inner")]);
         assert!(uses.circles().is_empty(), "a re-export is no use");
+        let by_path = crate_of(files, read_by_path);
+        let named: Vec<_> = by_path.edges["b"].keys().collect();
+        assert_eq!(named, ["a"], "the file that the path names");
     }
 
     #[test]
     fn a_circle_is_found_over_three_files_and_not_through_tests() {
-        let uses = crate_of(&[
+        let files = &[
             ("lib.rs", "mod a; mod b; mod c; mod d;"),
             ("a.rs", "use crate::b::B; pub struct A(B);"),
             ("b.rs", "pub struct B; fn f(_: super::c::C) {}"),
             ("c.rs", "pub struct C(crate::a::A);"),
             ("d.rs", "pub fn d() {} #[cfg(test)] mod tests { use crate::a::A; }"),
-        ]);
+        ];
+        let uses = crate_of(files, read);
         assert_eq!(uses.circles().len(), 1);
         assert!(uses.circles()[0].starts_with("3 files in a circle, such as: a uses B of b; b uses C of c;"));
     }

@@ -13,7 +13,8 @@ use beneath::{Dir, FileKind, OpenFor};
 use percent_encoding::percent_decode_str;
 
 use super::StateDir;
-use confined_fs::for_changes::{IfThere as _, is_temporary, name_of};
+use confined_fs::escape::name_of;
+use confined_fs::for_changes::{IfThere as _, is_temporary};
 
 /// A longer record was never written.
 const MAX_RECORD_BYTES: u64 = 256 << 20;

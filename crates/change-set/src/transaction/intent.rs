@@ -13,7 +13,8 @@ use super::steps::{MAX_STEPS, Step, StepAction, Steps};
 use crate::tree::{EntryState, Rights};
 use confined_fs::{
     Revision, Root, WorkspacePath,
-    for_changes::{is_reserved, name_of, path_below},
+    escape::name_of,
+    for_changes::{is_reserved, path_below},
 };
 
 /// The version of the format. Another one is left to the program that knows it.

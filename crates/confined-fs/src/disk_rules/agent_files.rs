@@ -10,7 +10,8 @@ use std::{io::Read as _, sync::Arc};
 use beneath::{Failure, FileKind};
 
 use crate::policy::{AgentRules, ParsedRules, RULE_FILES, RuleFile};
-use crate::{Root, Roots, WorkspacePath, links};
+use crate::roots::{Roots, links};
+use crate::{path::WorkspacePath, root::Root};
 
 /// Longest rule file that is read, in bytes.
 const MAX_BYTES: u64 = 1 << 20;

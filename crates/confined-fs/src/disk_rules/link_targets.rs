@@ -10,7 +10,9 @@ use std::{ffi::OsStr, sync::Arc};
 
 use beneath::{FileKind, Listed, OpenFor};
 
-use crate::{Policy, Root, Roots, Verdict, WorkspacePath, links};
+use crate::policy::{Policy, Verdict};
+use crate::roots::{Roots, links};
+use crate::{path::WorkspacePath, root::Root};
 
 /// Entries that are looked at below one root: a start must not wait for a large directory.
 const MAX_ENTRIES: usize = 4_000;

@@ -11,10 +11,12 @@ use std::path::{Path, PathBuf};
 use std::{collections::HashSet, ffi::OsStr};
 
 use beneath::lexical::{base_of, strip_base, without_verbatim};
-use beneath::{FileKind, Listed, OpenFor};
+use beneath::{Dir, FileKind, Listed, OpenFor};
 
-use crate::walk::{GIT_ENTRY, gitdir_of, names_worktree};
-use crate::{Dir, Policy, Root, WorkspacePath, path::name_of, policy::is_place_of_worktrees, root::Checkouts};
+use crate::disk_rules::worktree::{GIT_ENTRY, gitdir_of, names_worktree};
+use crate::policy::{Policy, is_place_of_worktrees};
+use crate::root::{Checkouts, Root};
+use crate::{escape::name_of, path::WorkspacePath};
 
 /// Names that a directory which has `HEAD` lacks to be a repository.
 const REPOSITORY_PARTS: [&str; 3] = ["objects", "refs", "commondir"];

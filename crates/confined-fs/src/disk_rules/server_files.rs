@@ -11,19 +11,10 @@ use std::{ffi::OsString, sync::Arc};
 
 use beneath::lexical::{MAX_LINKS, base_of, lexically_normal, push_front, without_verbatim};
 
-use crate::{Root, policy::ProtectedPaths};
+use crate::{policy::ProtectedPaths, root::Root};
 
 /// The rule that a refusal names.
 const SERVER_FILE_RULE: &str = "a file that this server starts from, or a link to one";
-
-#[expect(clippy::disallowed_methods, reason = "once at start-up, on a trusted path, before any call is served")]
-pub(crate) fn home() -> Vec<PathBuf> {
-    let Some(home) = std::env::home_dir().filter(|home| home.is_absolute()) else { return Vec::new() };
-    let real = home.canonicalize().map(without_verbatim);
-    let mut homes: Vec<PathBuf> = std::iter::once(home).chain(real).collect();
-    homes.dedup();
-    homes
-}
 
 /// Device and inode of directories, each asked for once; `None` where the system does not say.
 #[derive(Debug, Default)]

@@ -10,7 +10,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 
 use beneath::Stat;
 
-use crate::{Revision, WorkspacePath};
+use crate::{path::WorkspacePath, revision::Revision};
 
 /// Bytes that [`FileStart`] compares at either end.
 const COMPARED_BYTES: u64 = 16 << 10;

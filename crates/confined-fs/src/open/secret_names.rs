@@ -5,7 +5,7 @@ use std::io::Read as _;
 
 use structured_text::key_names::{MAX_BYTES, names};
 
-use crate::{Workspace, WorkspacePath};
+use crate::{path::WorkspacePath, shared::Workspace};
 
 #[derive(Clone, Debug)]
 pub struct SecretNames {

@@ -200,7 +200,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::policy::{fold::fold, run_later, secrets::secrets};
+    use crate::{policy::fold::fold, policy::run_later, policy::secrets::secrets};
 
     #[test]
     fn rule_is_shown_as_it_is_written() {

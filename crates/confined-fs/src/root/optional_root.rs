@@ -91,6 +91,16 @@ pub(crate) fn nearest(path: &Path) -> io::Result<NearestDirectory> {
     Ok(NearestDirectory { canonical, above })
 }
 
+/// The home directory as it is named, and by its path without links.
+#[expect(clippy::disallowed_methods, reason = "once at start-up, on a trusted path, before any call is served")]
+pub(crate) fn homes() -> Vec<PathBuf> {
+    let Some(home) = std::env::home_dir().filter(|home| home.is_absolute()) else { return Vec::new() };
+    let real = home.canonicalize().map(without_verbatim);
+    let mut homes: Vec<PathBuf> = std::iter::once(home).chain(real).collect();
+    homes.dedup();
+    homes
+}
+
 impl OptionalRoot {
     /// `above` is a handle of `nearest.above`; `now` is the directory itself, where it exists.
     pub(crate) fn new(

@@ -14,12 +14,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
 use std::{borrow::Cow, ffi::OsStr};
 
-use beneath::{Failure, FileKind, OpenFor, Stat};
+use beneath::{Dir, Failure, FileKind, OpenFor, Stat};
 
-use crate::open::{readable, regular};
-use crate::{
-    AccessError, AtPath as _, Dir, DirectoryStack, Location, OpenFile, Root, Shared, WorkspacePath, links, split_path,
-};
+use crate::error::{AccessError, AtPath as _};
+use crate::open::{OpenFile, readable, regular};
+use crate::path::{WorkspacePath, split_path};
+use crate::roots::links::{self, Location};
+use crate::{directory_stack::DirectoryStack, root::Root, shared::Shared};
 
 /// Where a walk began: as asked, and where that truly is.
 #[derive(Debug)]

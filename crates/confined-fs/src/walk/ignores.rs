@@ -18,12 +18,14 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::{ffi::OsStr, fs::File, sync::Arc};
 
-use beneath::{Failure, FileKind, Listed, OpenFor};
+use beneath::{Dir, Failure, FileKind, Listed, OpenFor};
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
-use super::{CutIgnoreFile, GIT_ENTRY, exclude_of, git_pattern::translated, gitdir_of};
-use crate::{Dir, Limit, LimitsHit, Revision, Root, Roots, WorkspacePath, links, policy::compiled_lines};
+use super::{CutIgnoreFile, LimitsHit, git_pattern::translated};
+use crate::disk_rules::worktree::{GIT_ENTRY, exclude_of, gitdir_of};
+use crate::roots::{Roots, links};
+use crate::{limits::Limit, path::WorkspacePath, policy::compiled_lines, revision::Revision, root::Root};
 
 /// Ignore rules as ripgrep and fd have them, in or outside of a repository.
 pub(super) const IGNORE_FILE: &str = ".ignore";
@@ -554,7 +556,7 @@ mod tests {
         let rules = IgnoreRules { extra, no_default: false };
         assert_eq!(rules.validate().len(), 1);
         let ignores = Ignores::new(&rules, Vec::new());
-        let (roots, _) = Roots::open(&[], &crate::PolicyRules::default(), false).unwrap();
+        let (roots, _) = Roots::open(&[], &crate::policy::PolicyRules::default(), false).unwrap();
         let rules = Rules { ignores: &ignores, roots: &roots, above: &RulesAbove::default(), needed: true };
         let is_ignored = |name: &str| rules.matched(None, Path::new(name), false).is_ignore();
         assert!(is_ignored("x/a.gen") && is_ignored("a.tmp") && !is_ignored("keep.gen") && !is_ignored("any"));

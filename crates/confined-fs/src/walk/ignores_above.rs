@@ -12,18 +12,19 @@
 use std::path::{Path, PathBuf};
 use std::{io, sync::Arc};
 
-use beneath::{FileKind, Stat};
+use beneath::{Dir, FileKind, Stat};
 use ignore::gitignore::Gitignore;
 
 use super::ignores::{
-    DirectoryIgnores, EXCLUDE_FILE, GITIGNORE_FILE, IGNORE_FILE, Ignores, LocatedDir, Rules, RulesAbove, STACK_MEMORY,
-    compile, content,
+    DirectoryIgnores, EXCLUDE_FILE, GITIGNORE_FILE, IGNORE_FILE, IgnoreRules, Ignores, LocatedDir, Rules, RulesAbove,
+    STACK_MEMORY, compile, content,
 };
-use super::{GIT_ENTRY, exclude_of, gitdir_of};
-use crate::{Dir, IgnoreRules, Root, Roots, disk_rules};
+use crate::disk_rules::worktree::{GIT_ENTRY, exclude_of, gitdir_of};
+use crate::root::{Root, homes};
+use crate::roots::Roots;
 
 pub(crate) fn rules_above(roots: &Roots) -> Vec<RulesAbove> {
-    let homes = disk_rules::home();
+    let homes = homes();
     roots.list().iter().map(|root| find(roots, root, &homes).unwrap_or_default()).collect()
 }
 
@@ -125,7 +126,7 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::{Access, Workspace};
+    use crate::{root::Access, shared::Workspace};
 
     #[test]
     fn nothing_at_or_above_the_home_directory_is_read() {

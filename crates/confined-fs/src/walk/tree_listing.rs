@@ -14,14 +14,14 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 use std::{ffi::OsStr, ops::ControlFlow, sync::Arc};
 
-use beneath::{FileKind, OpenFor, Stat};
+use beneath::{Dir, FileKind, OpenFor, Stat, StatFacts};
 
-use crate::walk::ignores::{EXCLUDE_FILE, GITIGNORE_FILE, IGNORE_FILE, LocatedDir, holds_marker};
-use crate::walk::{GIT_ENTRY, RuleSource, Visitor, walk};
-use crate::{
-    AccessError, Dir, DirectoryStack, Entry, Ignored, Revision, Root, Shared, StatFacts, WalkOptions, Workspace,
-    WorkspacePath,
-};
+use crate::disk_rules::worktree::GIT_ENTRY;
+use crate::shared::{Shared, Workspace};
+use crate::walk::ignores::{EXCLUDE_FILE, GITIGNORE_FILE, IGNORE_FILE, LocatedDir, RuleSource, holds_marker};
+use crate::walk::visit::{Ignored, Visitor, WalkOptions};
+use crate::walk::{entry::Entry, walker::walk};
+use crate::{directory_stack::DirectoryStack, error::AccessError, path::WorkspacePath, revision::Revision, root::Root};
 
 /// Directories one below the other of which the names are kept.
 const MAX_DEPTH: usize = 256;
@@ -437,7 +437,7 @@ mod tests {
     use proptest::{prelude::*, test_runner::TestRunner};
 
     use super::*;
-    use crate::{Access, Workspace};
+    use crate::{root::Access, shared::Workspace};
 
     /// Longer than directories must have been left alone to be trusted.
     const SETTLED_AGE: Duration = Duration::from_millis(2100);
@@ -522,7 +522,7 @@ mod tests {
             let met = &mut |name: VerifiedName<'_>| {
                 let path = self.root.child(name.relative);
                 if name.unlisted {
-                    crate::walk::walk_child(&self.workspace.shared, &path, &Self::options(), &mut all).unwrap();
+                    crate::walk::walker::walk_child(&self.workspace.shared, &path, &Self::options(), &mut all).unwrap();
                 } else {
                     all.0.push((name.relative.to_str().unwrap().to_owned(), name.kind, name.ignored));
                 }

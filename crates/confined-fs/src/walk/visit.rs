@@ -2,10 +2,10 @@
 
 use std::{ops::ControlFlow, path::Path};
 
-use beneath::FileKind;
+use beneath::{Dir, FileKind};
 
-use super::{Entry, LimitsHit, RuleSource};
-use crate::{Dir, WorkspacePath};
+use super::{LimitsHit, entry::Entry, ignores::RuleSource};
+use crate::path::WorkspacePath;
 
 const NAMED_DIRECTORIES: usize = 5;
 /// Ignored entries that are remembered. Few trees have more, since those below an ignored directory are not

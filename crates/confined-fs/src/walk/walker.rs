@@ -6,18 +6,21 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
 use std::{collections::BTreeSet, io, ops::ControlFlow};
 
-use beneath::{Failure, FileKind, Listed, OpenFor};
+use beneath::{Dir, Failure, FileKind, Listed, OpenFor};
 use ignore::Match;
 
-use crate::reserved_names::is_reserved;
-use crate::walk::entry::WalkStart;
+use crate::disk_rules::worktree::{GIT_ENTRY, is_left_out};
+use crate::error::{AccessError, AccessErrorKind, AtPath as _};
+use crate::walk::entry::{Entry, WalkStart};
 use crate::walk::ignores::{
-    DirectoryIgnores, GITIGNORE_FILE, IGNORE_FILE, LocatedDir, Rules, has, holds_rules, is_file, is_ignored_by_marker,
-    is_ignored_by_name, is_marker, is_project_file, is_version_control, position, sorted,
+    DirectoryIgnores, GITIGNORE_FILE, IGNORE_FILE, LocatedDir, RuleSource, Rules, has, holds_rules, is_file,
+    is_ignored_by_marker, is_ignored_by_name, is_marker, is_project_file, is_version_control, position, sorted,
 };
-use crate::walk::worktree::{GIT_ENTRY, is_left_out};
-use crate::walk::{Entry, Ignored, RuleSource, Visitor, WalkOptions, WalkReport};
-use crate::{AccessError, AccessErrorKind, AtPath as _, Dir, DirectoryStack, Limit, Shared, WorkspacePath};
+use crate::walk::visit::{Ignored, Visitor, WalkOptions, WalkReport};
+use crate::{
+    directory_stack::DirectoryStack, limits::Limit, path::WorkspacePath, policy::reserved_names::is_reserved,
+    shared::Shared,
+};
 
 /// Walks as [`Workspace::walk`](crate::Workspace::walk) does, for any visitor.
 pub(crate) fn walk(

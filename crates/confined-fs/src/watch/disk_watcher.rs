@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use beneath::{FileKind, OpenFor};
 
 use super::{Event, OpenPath, Queue, Unwatchable};
-use crate::{Workspace, WorkspacePath, reserved_names::is_reserved};
+use crate::{path::WorkspacePath, policy::reserved_names::is_reserved, shared::Workspace};
 
 /// Events that are taken at once: their reader has other work.
 const MAX_EVENTS_AT_ONCE: usize = 1024;
@@ -219,7 +219,7 @@ mod tests {
     use std::fs;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    use crate::{Access, Workspace};
+    use crate::{root::Access, shared::Workspace};
 
     use super::*;
 

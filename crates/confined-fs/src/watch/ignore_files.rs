@@ -6,8 +6,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs::File;
 
-use crate::walk::{RuleSource, linked_content};
-use crate::{Dir, Roots, WorkspacePath};
+use crate::walk::ignores::{RuleSource, linked_content};
+use crate::{path::WorkspacePath, roots::Roots};
+use beneath::Dir;
 
 use super::{Queue, Unwatchable};
 

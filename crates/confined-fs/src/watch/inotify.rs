@@ -6,12 +6,11 @@
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::{ffi::OsStr, fs::File, mem::MaybeUninit, os::unix::ffi::OsStrExt};
 
-use beneath::reports_all_changes;
+use beneath::{Dir, reports_all_changes};
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, WatchFlags};
 use rustix::io::Errno;
 
 use super::{Event, OpenPath, Unwatchable};
-use crate::Dir;
 
 /// Bytes read at once: some 500 events.
 const BUFFER_BYTES: usize = 16 << 10;

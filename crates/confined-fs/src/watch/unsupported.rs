@@ -5,7 +5,7 @@
 
 use std::{convert::Infallible, fs::File};
 
-use crate::Dir;
+use beneath::Dir;
 
 use super::{Event, MountsBelow, OpenPath, Unwatchable};
 

@@ -3,11 +3,15 @@
 use std::ffi::{OsStr, OsString};
 use std::{collections::BTreeSet, ops::ControlFlow, path::Path, sync::Arc};
 
-use beneath::{FileKind, OpenFor};
+use beneath::{Dir, FileKind, OpenFor};
 
 use super::{Unwatchable, Watcher, watcher::Watched};
-use crate::walk::{RuleSource, Visitor};
-use crate::{AccessError, AccessErrorKind, Dir, Entry, Ignored, WalkOptions, WalkReport, WorkspacePath, walk};
+use crate::disk_rules::worktree::is_left_out;
+use crate::error::{AccessError, AccessErrorKind};
+use crate::path::WorkspacePath;
+use crate::walk::visit::{Ignored, Visitor, WalkOptions, WalkReport};
+use crate::walk::walker::{walk, walk_names};
+use crate::walk::{entry::Entry, ignores::RuleSource};
 
 #[derive(Debug)]
 pub struct WatchedEntry {
@@ -51,7 +55,7 @@ impl Watcher {
             self.ignore_files.forget(start, &self.queue);
         }
         let mut visitor = WatchTree::new(self, met, deep);
-        let walked = walk::walk(&shared, start, &options, &mut visitor);
+        let walked = walk(&shared, start, &options, &mut visitor);
         self.listed(start, walked)
     }
 
@@ -68,7 +72,7 @@ impl Watcher {
     ) -> Result<bool, AccessError> {
         let shared = Arc::clone(&self.shared);
         let mut visitor = WatchTree::new(self, met, false);
-        match walk::walk_names(&shared, directory, names, &mut visitor)? {
+        match walk_names(&shared, directory, names, &mut visitor)? {
             None => Ok(false),
             Some(report) => self.listed(directory, Ok(report)).map(|()| true),
         }
@@ -152,7 +156,7 @@ impl Visitor for WatchTree<'_> {
         // Its names are not listed then. A `.git` file that comes from now on is an event.
         if !self.deep && !is_start {
             let (roots, root) = (&self.watcher.shared.roots, self.watcher.root.root());
-            self.unwatched |= walk::is_left_out(roots, root, path, dir);
+            self.unwatched |= is_left_out(roots, root, path, dir);
         }
         !self.unwatched
     }
@@ -199,7 +203,7 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::{Access, Workspace};
+    use crate::{root::Access, shared::Workspace};
 
     #[test]
     fn names_alone_are_looked_at_where_they_decide_about_no_other() {

@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, HashMap};
 use std::{path::Path, sync::Arc};
 
-use beneath::Stat;
+use beneath::{Dir, Stat};
 
 use super::{Changes, Event, MountsBelow, Queue, Unwatchable, ignore_files::WatchedIgnoreFiles};
-use crate::{Dir, EntryOrigin, Root, Shared, Workspace, WorkspacePath};
+use crate::shared::{Shared, Workspace};
+use crate::{path::WorkspacePath, root::Root, walk::entry::EntryOrigin};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Watched {

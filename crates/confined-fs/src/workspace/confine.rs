@@ -4,7 +4,8 @@ use std::path::Path;
 
 use self_sandbox::{Confine, ConfineError, ConfineReport, GrantedDirectory};
 
-use crate::{Access, Workspace};
+use crate::root::{Access, OptionalRoot};
+use crate::shared::Workspace;
 
 impl Workspace {
     /// Confines the process to the roots, with their rights, and to `folders` (for state and audit): see
@@ -19,7 +20,7 @@ impl Workspace {
         });
         let report = self_sandbox::confine(&granted.collect::<Vec<_>>(), how, folders)?;
         if report.enforced {
-            roots.iter().filter_map(|root| root.optional.as_ref()).for_each(crate::root::OptionalRoot::sandboxed);
+            roots.iter().filter_map(|root| root.optional.as_ref()).for_each(OptionalRoot::sandboxed);
         }
         Ok(report)
     }

@@ -7,10 +7,8 @@ use std::{
 };
 
 use change_set::{WaitLimit, Workspace};
-use confined_fs::{
-    AccessError, Snapshot, WorkspacePath, escape_difference,
-    stop::{StopReason, StopSignal},
-};
+use confined_fs::stop::{StopReason, StopSignal};
+use confined_fs::{AccessError, Snapshot, WorkspacePath, escape::escape_difference};
 use lsp_check::LanguageServers;
 use text_file::{look_alike::is_blank, shorten};
 use tree_search::PathIndex;

@@ -6,7 +6,7 @@
 use std::{fmt, time::Duration};
 
 use change_set::Workspace;
-use confined_fs::{AccessError, AccessErrorKind, Limit, PathError, RootGone, WorkspacePath, escape_controls};
+use confined_fs::{AccessError, AccessErrorKind, Limit, PathError, RootGone, WorkspacePath, escape::escape_controls};
 use text_file::nearest_name::did_you_mean;
 
 use crate::session::QuotaError;

@@ -2,10 +2,9 @@
 
 use std::time::Duration;
 
-use confined_fs::{
-    Limit, LimitsHit, WalkReport, WorkspacePath,
-    stop::{StopReason, StopSignal},
-};
+use confined_fs::stop::{StopReason, StopSignal};
+use confined_fs::walk::{LimitsHit, WalkReport};
+use confined_fs::{Limit, WorkspacePath};
 use schemars::JsonSchema;
 use serde::Serialize;
 use text_file::exact_size;

@@ -8,11 +8,12 @@
 //! A path that is not there also means the one whose names look the same (`look_alike`), and, with backslashes, the one that
 //! Windows writes so. To make something beside it is refused once.
 
-use confined_fs::{LookAlikes, PathSuffix, Revision, WorkspacePath, has_drive, stop::StopReason, windows_form};
+use confined_fs::resolve::{PathSuffix, has_drive, windows_form};
+use confined_fs::{LookAlikes, Revision, WorkspacePath, stop::StopReason};
 use tree_search::{NearestTop, Scope, SuffixHits, search_tail};
 
 use super::{
-    super::read::path_before_selection,
+    super::read::selection::path_before_selection,
     answer::count,
     context::{Blocking, CallContext, PathReference, echo},
     error::{Kind, ToolError},

@@ -8,7 +8,8 @@ use std::{
 };
 
 use change_set::{Approval, Base};
-use confined_fs::{DiskWatcher, OnEvent, Revision};
+use confined_fs::Revision;
+use confined_fs::watch::{DiskWatcher, OnEvent};
 use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
 

@@ -7,7 +7,8 @@ use std::ops::ControlFlow;
 
 use text_file::{Document, with_slashes};
 
-use confined_fs::{Ignored, WalkOptions, WorkspacePath};
+use confined_fs::WorkspacePath;
+use confined_fs::walk::{Ignored, WalkOptions};
 use tree_search::{
     FileFilter, FilterError, GlobError, Keep, Pattern, PatternOptions, Query, Scope, SearchEntry, SearchMode, search,
 };

@@ -6,7 +6,8 @@ use text_edit::{Diagnosis, EditError, Location, Next, Strategies};
 use text_file::Document;
 
 use change_set::WritablePath;
-use confined_fs::{FileKind, Ignored, WalkOptions, WorkspacePath};
+use confined_fs::walk::{Ignored, WalkOptions};
+use confined_fs::{FileKind, WorkspacePath};
 
 use super::{
     super::{

@@ -6,7 +6,7 @@
 
 use std::{cell::LazyCell, cmp::Ordering, ops::ControlFlow, path::Path, time::Duration};
 
-use confined_fs::{FileKind, WalkOptions, WorkspacePath};
+use confined_fs::{FileKind, WorkspacePath, walk::WalkOptions};
 use text_file::nearest_name::{GivenName, ONE_OF_MANY};
 use tree_search::{NameGlob, Scope, SearchEntry};
 

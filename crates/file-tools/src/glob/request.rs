@@ -4,10 +4,9 @@
 use std::{cell::LazyCell, mem, ops::ControlFlow, path::Path};
 
 use change_set::Workspace;
-use confined_fs::{
-    FileKind, Ignored, IgnoredEntries, LookAlikes, WalkOptions, WalkReport, WorkspacePath,
-    stop::{StopReason, StopSignal},
-};
+use confined_fs::stop::{StopReason, StopSignal};
+use confined_fs::walk::{Ignored, IgnoredEntries, WalkOptions, WalkReport};
+use confined_fs::{FileKind, LookAlikes, WorkspacePath};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use text_file::{backslash_note, shorten, with_slashes};

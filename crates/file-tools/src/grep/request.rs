@@ -7,10 +7,9 @@ use std::cell::LazyCell;
 use std::mem;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use confined_fs::{
-    FileKind, Ignored, IgnoredEntries,
-    stop::{StopReason, StopSignal},
-};
+use confined_fs::FileKind;
+use confined_fs::stop::{StopReason, StopSignal};
+use confined_fs::walk::{Ignored, IgnoredEntries};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use text_file::{nearest_name::did_you_mean, shorten, with_slashes};

@@ -2,7 +2,7 @@
 
 use std::{fmt::Write as _, time::UNIX_EPOCH};
 
-use confined_fs::{Entry, FileKind, Root, Stat, WorkspacePath, stop::StopReason};
+use confined_fs::{FileKind, Root, Stat, WorkspacePath, stop::StopReason, walk::Entry};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_with::skip_serializing_none;

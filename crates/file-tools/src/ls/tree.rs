@@ -9,10 +9,9 @@ use std::{
     time::Duration,
 };
 
-use confined_fs::{
-    AccessError, AccessErrorKind, Entry, FileKind, Ignored, LimitsHit, Stat, StatCache, WalkOptions, WorkspacePath,
-    stop::{StopReason, StopSignal},
-};
+use confined_fs::stop::{StopReason, StopSignal};
+use confined_fs::walk::{Entry, Ignored, LimitsHit, StatCache, WalkOptions};
+use confined_fs::{AccessError, AccessErrorKind, FileKind, Stat, WorkspacePath};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tree_search::{DirectoryNames, PathSource, SearchEntry};

@@ -26,8 +26,6 @@ use super::{
     text::read_text,
 };
 
-pub(super) use office_text::may_be_document;
-
 /// Units of the budget kept back for the lines below the text.
 const FOOTER_UNITS: usize = 480;
 

@@ -6,16 +6,22 @@ use image_view::ImageInfo;
 use text_file::DecodeError;
 use tree_search::encoding_of_file;
 
-use super::{
-    super::{CallContext, Kind, ToolError},
-    office::may_be_document,
-};
+#[cfg(feature = "office")]
+use office_text::may_be_document;
+
+use super::super::{CallContext, Kind, ToolError};
 
 /// Bytes of a file that are decoded whole; larger files are streamed.
 const MAX_WHOLE: u64 = text_file::HEAD_BYTES as u64;
 /// Bytes of the largest file that is read inline: a fraction of a millisecond if it is UTF-8; the detection of another
 /// encoding takes a hundred times as long.
 const MAX_INLINE: usize = 64 << 10;
+
+/// Stands in for the reader of Office documents in a build without it.
+#[cfg(not(feature = "office"))]
+fn may_be_document(_: &[u8]) -> bool {
+    false
+}
 
 pub(super) struct Source {
     pub(super) file: OpenFile,

@@ -3,7 +3,7 @@
 
 use std::{fmt, ops::Range};
 
-use confined_fs::strip_mention;
+use confined_fs::resolve::strip_mention;
 
 use super::{
     super::{Kind, ToolError, args::PART_FORMS},

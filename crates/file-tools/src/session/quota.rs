@@ -11,7 +11,8 @@ use std::{
 };
 
 use change_set::{Workspace, WritablePath};
-use confined_fs::{FileKind, Ignored, Root, WalkOptions};
+use confined_fs::walk::{Ignored, WalkOptions};
+use confined_fs::{FileKind, Root};
 
 /// Entries of a root that are counted; what is beyond is not known, and so not held against a write.
 const MAX_COUNTED: usize = 500_000;

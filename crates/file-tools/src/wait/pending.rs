@@ -6,7 +6,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use confined_fs::{DiskWatcher, OnEvent, OpenFile, PathWatch};
+use confined_fs::OpenFile;
+use confined_fs::watch::{DiskWatcher, OnEvent, PathWatch};
 
 use super::{
     super::{Answer, CallContext, EndReason, Kind, Plan, PollResult, ToolError, Wait, fence::FENCE_BYTES},

@@ -7,9 +7,8 @@ use std::{
     time::Instant,
 };
 
-use confined_fs::{
-    AccessError, AccessErrorKind, FileKind, Ignored, OpenFile, PathWatch, RootGone, Stat, WalkOptions, WorkspacePath,
-};
+use confined_fs::walk::{Ignored, WalkOptions};
+use confined_fs::{AccessError, AccessErrorKind, FileKind, OpenFile, RootGone, Stat, WorkspacePath, watch::PathWatch};
 use text_file::file_size;
 use tree_search::Pattern;
 

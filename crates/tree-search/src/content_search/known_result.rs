@@ -6,7 +6,8 @@
 use std::path::{Path, PathBuf};
 use std::{ffi::OsStr, ops::Range, sync::Arc};
 
-use confined_fs::{Entry, EntryOrigin, FileKind, SiblingCache, StatFacts, WorkspacePath};
+use confined_fs::walk::{Entry, EntryOrigin, SiblingCache};
+use confined_fs::{FileKind, StatFacts, WorkspacePath};
 
 use crate::stored_index::{StoredCursor, StoredIndex};
 use crate::{Candidates, FilterQuery, KnownContent, MayMatch, Pattern, Skipped, Tally, path_index::PathText};

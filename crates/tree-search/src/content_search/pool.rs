@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::{collections::BTreeMap, ops::ControlFlow, thread, time::Duration};
 
-use confined_fs::{AccessError, Entry, Workspace, WorkspacePath, stop::StopReason};
+use confined_fs::{AccessError, Workspace, WorkspacePath, stop::StopReason, walk::Entry};
 use crossbeam_channel::Receiver;
 
 use super::known_result::{Expected, SearchItem};

@@ -9,10 +9,8 @@ use std::path::Path;
 use std::sync::{PoisonError, atomic::Ordering};
 use std::time::{Duration, Instant};
 
-use confined_fs::{
-    AccessError, EntryOrigin, FileKind, Ignored, IgnoredEntries, StatFacts, WalkOptions, WalkReport, WorkspacePath,
-    split_path,
-};
+use confined_fs::walk::{EntryOrigin, Ignored, IgnoredEntries, WalkOptions, WalkReport};
+use confined_fs::{AccessError, FileKind, StatFacts, WorkspacePath, path::split_path};
 use crossbeam_channel::{Sender, TrySendError};
 
 use super::known_result::{Expected, SearchItem, StoredResults, UnmatchedFiles, known_result};

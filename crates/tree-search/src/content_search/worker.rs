@@ -23,7 +23,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use confined_fs::stop::{StopReason, StopSignal};
-use confined_fs::{AccessError, AccessErrorKind, Entry, OpenFile, Revision, SiblingCache, Workspace, WorkspacePath};
+use confined_fs::walk::{Entry, SiblingCache};
+use confined_fs::{AccessError, AccessErrorKind, OpenFile, Revision, Workspace, WorkspacePath};
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
 use grep_matcher::{ByteSet, LineMatchKind, LineTerminator, Match, Matcher, NoCaptures};
 use grep_regex::RegexMatcher;

@@ -16,7 +16,9 @@ use std::sync::{Arc, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant, SystemTime};
 use std::{io, sync::atomic::Ordering, thread};
 
-use confined_fs::{Entry, FileKind, StatCache, StatFacts, Unwatchable, Watcher, Workspace, WorkspacePath};
+use confined_fs::walk::{Entry, StatCache};
+use confined_fs::watch::{Unwatchable, Watcher};
+use confined_fs::{FileKind, StatFacts, Workspace, WorkspacePath};
 use crossbeam_channel::{RecvTimeoutError, bounded};
 use self_sandbox::{Priority, lower_priority};
 

@@ -10,10 +10,9 @@ use std::ops::{ControlFlow, Range};
 use std::sync::{Arc, OnceLock};
 use std::{collections::HashSet, ffi::OsStr, iter::Peekable, path::Path};
 
-use confined_fs::{
-    AccessError, Entry, EntryOrigin, FileKind, Ignored, Stat, TreeListing, VerifiedListing, WalkOptions, WatchedEntry,
-    Watcher, Workspace, WorkspacePath, path_order,
-};
+use confined_fs::walk::{Entry, EntryOrigin, Ignored, TreeListing, VerifiedListing, WalkOptions};
+use confined_fs::watch::{WatchedEntry, Watcher};
+use confined_fs::{AccessError, FileKind, Stat, Workspace, WorkspacePath, path::path_order};
 use text_file::is_document_name;
 
 use super::path_state::{IndexedPath, KnownContent, KnownStat, PathState, short_inode};
@@ -562,7 +561,7 @@ mod path_table_tests {
     use proptest::prelude::*;
 
     use super::*;
-    use confined_fs::{Access, FileKind, WatchedEntry, Workspace};
+    use confined_fs::{Access, FileKind, Workspace, watch::WatchedEntry};
 
     fn origin() -> EntryOrigin {
         let workspace = Workspace::of_directory(env!("CARGO_MANIFEST_DIR"), Access::ReadOnly);

@@ -3,7 +3,8 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use std::{cell::OnceCell, ops::Deref, path::Path, sync::OnceLock};
 
-use confined_fs::{Entry, EntryOrigin, FileKind, Stat, StatCache, VerifiedName, WatchedEntry, WorkspacePath};
+use confined_fs::walk::{Entry, EntryOrigin, StatCache, VerifiedName};
+use confined_fs::{FileKind, Stat, WorkspacePath, watch::WatchedEntry};
 
 use crate::ngram_filter::FileSegments;
 

@@ -8,10 +8,8 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant, SystemTime};
 use std::{collections::BTreeSet, ffi::OsStr, ops::Range};
 
-use confined_fs::{
-    AccessErrorKind, Changes, FileKind, StatCache, StatFacts, Unwatchable, WatchedEntry, Watcher, WorkspacePath,
-    path_order,
-};
+use confined_fs::watch::{Changes, Unwatchable, WatchedEntry, Watcher};
+use confined_fs::{AccessErrorKind, FileKind, StatFacts, WorkspacePath, path::path_order, walk::StatCache};
 
 use super::path_list::{AddedPath, PathList};
 use super::path_state::{IndexedPath, KnownContent, KnownStat};

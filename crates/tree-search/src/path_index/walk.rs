@@ -5,9 +5,8 @@
 
 use std::{ops::ControlFlow, path::Path, sync::Arc, time::SystemTime};
 
-use confined_fs::{
-    AccessError, AccessErrorKind, Entry, FileKind, Ignored, WalkOptions, WalkReport, Workspace, WorkspacePath,
-};
+use confined_fs::walk::{Entry, Ignored, WalkOptions, WalkReport};
+use confined_fs::{AccessError, AccessErrorKind, FileKind, Workspace, WorkspacePath};
 
 use super::{IndexSnapshot, IndexedPath, PathIndex, PathRun, PathSummary};
 

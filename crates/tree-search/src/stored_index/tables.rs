@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use std::{cmp::Ordering, collections::HashMap, ffi::OsStr, io, ops::Range};
 
 use change_set::StoredMoment;
-use confined_fs::{DirectoryListing, FileKind, NameInTree, RULE_FILES, Revision, RootIdentity, TreeListing};
+use confined_fs::walk::{DirectoryListing, NameInTree, RULE_FILES, TreeListing};
+use confined_fs::{FileKind, Revision, RootIdentity};
 
 use crate::stored_index::format::{
     Bounds, ByteReader, DIRECTORY_BYTES, Header, LISTING_PART, Previous, StoredFile, TABLES_PART, flag, narrow,

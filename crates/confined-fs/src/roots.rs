@@ -2,13 +2,16 @@
 //!
 //! Nothing here is called with a caller's text.
 
+pub(crate) mod links;
+
 use std::path::{Path, PathBuf};
 use std::{collections::HashSet, io, sync::Arc};
 
 use beneath::lexical::strip_base;
 
-use super::{OpenedRoot, Root, RootSpec};
-use crate::{Policy, PolicyRules, WorkspacePath, disk_rules, path::escape_name};
+use crate::policy::{Policy, PolicyRules};
+use crate::root::{OpenedRoot, Root, RootSpec, homes};
+use crate::{escape::escape_name, path::WorkspacePath};
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}", problems.join("; "))]
@@ -32,7 +35,7 @@ impl Roots {
         rules: &PolicyRules,
         force_component: bool,
     ) -> Result<(Self, Vec<String>), OpenError> {
-        let (mut warnings, homes) = (Vec::new(), disk_rules::home());
+        let (mut warnings, homes) = (Vec::new(), homes());
         let mut opened: Vec<OpenedRoot<'_>> = Vec::new();
         for spec in specs {
             let shown = spec.path.display();

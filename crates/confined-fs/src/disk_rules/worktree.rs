@@ -13,9 +13,9 @@
 use std::path::{Path, PathBuf};
 use std::{ffi::OsStr, io::Read as _};
 
-use beneath::{FileKind, lexical::lexically_normal};
+use beneath::{Dir, FileKind, lexical::lexically_normal};
 
-use crate::{Dir, Root, Roots, path::name_of};
+use crate::{escape::name_of, root::Root, roots::Roots};
 
 /// Where it is, a repository begins: git's rules from above end there.
 pub(crate) const GIT_ENTRY: &str = ".git";
@@ -56,7 +56,7 @@ pub(crate) fn names_worktree(gitdir: &Path) -> bool {
 /// `info/exclude` of the repository that the `.git` file in `checkout` names, where the repository names that directory
 /// as its checkout: in `gitdir` of a linked worktree, whose file is that of the repository it belongs to, or as
 /// `core.worktree` of a submodule. Both paths are without links; `read` gives the content of a file.
-pub(super) fn exclude_of(checkout: &Path, gitdir: &Path, read: &dyn Fn(&Path) -> Option<Vec<u8>>) -> Option<Vec<u8>> {
+pub(crate) fn exclude_of(checkout: &Path, gitdir: &Path, read: &dyn Fn(&Path) -> Option<Vec<u8>>) -> Option<Vec<u8>> {
     let git = lexically_normal(&checkout.join(gitdir));
     let is_worktree = names_worktree(&git);
     let named = if is_worktree {

@@ -15,8 +15,9 @@ use beneath::lexical::{is_same_name, lexically_normal, strip_base};
 use percent_encoding::percent_decode_str;
 use text_file::look_alike::look_alike;
 
-use super::escape::{name_of, unescape_name};
-use crate::{AccessErrorKind, PathError, Policy, Root, Roots, Workspace, WorkspacePath};
+use crate::error::{AccessErrorKind, PathError};
+use crate::escape::{name_of, unescape_name};
+use crate::{path::WorkspacePath, policy::Policy, root::Root, roots::Roots, shared::Workspace};
 
 /// Longest path below a root, in bytes: Linux's `PATH_MAX`.
 const MAX_PATH_BYTES: usize = 4096;

@@ -35,7 +35,7 @@ pub fn escape_difference(name: &OsStr) -> Cow<'_, str> {
 }
 
 /// The name that a printed component means; `None` when an escape in it means a separator, a NUL or a dot name.
-pub(super) fn unescape_name(text: &str) -> Option<OsString> {
+pub(crate) fn unescape_name(text: &str) -> Option<OsString> {
     // Where a backslash separates names there is none in a name, and so no escape.
     let escapes = !std::path::is_separator('\\') && text.contains('\\');
     let Some(bytes) = escapes.then(|| unescaped(text)).flatten() else {

@@ -12,9 +12,10 @@ use std::path::{Component, Path, PathBuf};
 use std::{collections::VecDeque, io, sync::Arc};
 
 use beneath::lexical::{MAX_LINKS, base_of, push_front, strip_base};
-use beneath::{FileKind, OpenFor};
+use beneath::{Dir, FileKind, OpenFor};
 
-use crate::{AccessError, AccessErrorKind, AtPath as _, Dir, Root, Roots, WorkspacePath};
+use crate::error::{AccessError, AccessErrorKind, AtPath as _};
+use crate::{path::WorkspacePath, root::Root, roots::Roots};
 
 #[derive(Clone, Debug)]
 pub struct Location {

@@ -9,7 +9,10 @@ use beneath::{FileKind, OpenFor};
 use text_file::look_alike::look_alike;
 use text_file::nearest_name::{ONE_OF_MANY, nearest_names};
 
-use crate::{Ignored, Shared, WalkOptions, Workspace, WorkspacePath, walk};
+use crate::path::WorkspacePath;
+use crate::shared::{Shared, Workspace};
+use crate::walk::visit::{Ignored, WalkOptions};
+use crate::walk::{entry::Entry, walker::walk};
 
 const MAX_SUGGESTIONS: usize = 3;
 /// Names of one directory that are compared at most.
@@ -132,7 +135,7 @@ fn elsewhere(shared: &Arc<Shared>, missing: &WorkspacePath) -> Option<WorkspaceP
     let (mut left, mut found) = (MAX_ENTRIES, Vec::new());
     for root in shared.roots.list() {
         let start = WorkspacePath::new(root, "".as_ref());
-        let mut visit = |entry: walk::Entry| {
+        let mut visit = |entry: Entry| {
             left -= 1;
             if entry.kind() == FileKind::File && entry.path().file_name() == Some(wanted) {
                 found.push(entry.into_path());
@@ -140,7 +143,7 @@ fn elsewhere(shared: &Arc<Shared>, missing: &WorkspacePath) -> Option<WorkspaceP
             if left == 0 || found.len() > 1 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
         // A root that cannot be walked has nothing to suggest.
-        let _ = walk::walk(shared, &start, &options, &mut visit);
+        let _ = walk(shared, &start, &options, &mut visit);
         if left == 0 || found.len() > 1 {
             break;
         }
