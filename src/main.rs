@@ -12,7 +12,8 @@ use std::{
     time::Duration,
 };
 
-use change_set::{AppendLog, EventSink, Opened, StateDir, WaitLimit, Workspace};
+use change_set::state::{AppendLog, EventSink};
+use change_set::{Opened, StateDir, WaitLimit, Workspace};
 use confined_fs::{OpenError, RootSpec, prepare_process, watch::watch_limit};
 use file_tools::{
     Toolbox,

@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use change_set::AppendLog;
+use change_set::state::AppendLog;
 use confined_fs::{PolicyRules, RootSpec, escape::escape_controls, walk::IgnoreRules};
 use tracing::level_filters::LevelFilter;
 

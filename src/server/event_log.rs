@@ -6,7 +6,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use change_set::EventSink;
+use change_set::state::EventSink;
 use confined_fs::WorkspacePath;
 use serde_json::{Value, json};
 

@@ -35,7 +35,7 @@
 
 #![expect(clippy::disallowed_types, reason = "this layer is the one that changes files")]
 
-mod state;
+pub mod state;
 #[cfg(all(test, unix))]
 mod tests;
 mod transaction;
@@ -43,9 +43,7 @@ mod tree;
 mod workspace;
 mod write;
 
-pub use state::{
-    AppendLog, Durable, EventSink, FolderLock, NewPrivateFile, PrivateFile, StateDir, StateFile, StoredMoment,
-};
+pub use state::{Durable, StateDir};
 pub use transaction::{CommitError, CommittedTransaction, FormerFile, Transaction, UnrestoredEntry, Unreverted};
 pub use tree::{
     CreatedTree, EntryState, FileState, MovedTree, NewNode, Node, Purpose, RemoveError, Rights, Tree, TreeEntry,

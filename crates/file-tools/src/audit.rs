@@ -14,7 +14,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use change_set::{AppendLog, Workspace};
+use change_set::{Workspace, state::AppendLog};
 use confined_fs::{Revision, WorkspacePath, escape::escape_controls};
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};

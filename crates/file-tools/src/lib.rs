@@ -73,21 +73,20 @@ use call::{
     match_words, omissions, paging, read_before_write, shown_diff, tool,
 };
 
-pub(crate) use call::{answer::FileLink, context::MAX_SEARCH_FILE_SIZE};
-pub use call::{
-    answer::{Answer, Content, count, utc},
-    answer_budget::{AnswerBudget, TextUnit},
-    args::{is_cut_json, parse_exact, quote_numbers},
-    context::{
-        Blocking, CallContext, LongestWait, ProgressSink, ProgressUpdate, ReadBeforeWrite, References, Settings,
-        WaitBound,
-    },
-    erased::{CHECKPOINT_VALUE, ErasedTool},
-    error::{Kind, ToolError, UNUSABLE_ROOT},
-    fence::end_of_fence,
-    paths::ExistingKind,
-    tool::{Alias, Change, EndReason, Fingerprint, FlagValue, Group, Plan, PollResult, Preview, Spec, Tool, Wait},
+pub use call::answer::{Answer, Content, count, utc};
+pub use call::answer_budget::{AnswerBudget, TextUnit};
+pub use call::args::{is_cut_json, parse_exact, quote_numbers};
+pub use call::context::{
+    Blocking, CallContext, LongestWait, ProgressSink, ProgressUpdate, ReadBeforeWrite, References,
 };
+pub use call::context::{Settings, WaitBound};
+pub use call::erased::{CHECKPOINT_VALUE, ErasedTool};
+pub use call::error::{Kind, ToolError, UNUSABLE_ROOT};
+pub use call::tool::{
+    Alias, Change, EndReason, Fingerprint, FlagValue, Group, Plan, PollResult, Preview, Spec, Tool, Wait,
+};
+pub(crate) use call::{answer::FileLink, context::MAX_SEARCH_FILE_SIZE};
+pub use call::{fence::end_of_fence, paths::ExistingKind};
 pub use resources::Operation;
 
 /// All tools, ordered by name, each with the arguments of usual calls: a new tool is a row here.

@@ -10,7 +10,7 @@ use ignore::types::{FileTypeDef, Types, TypesBuilder};
 use text_file::look_alike::folded;
 use text_file::nearest_name::{ONE_OF_FEW, nearest_names};
 
-use crate::GlobError;
+use crate::name_glob::GlobError;
 use crate::name_glob::{
     GlobEncoding, GlobReach, anchored, check_bounds, escape_glob, interpretations, split_globs, windows_glob,
 };

@@ -369,7 +369,7 @@ fn glob_set<'g>(globs: impl IntoIterator<Item = &'g str>, case_sensitive: bool) 
 /// is a pattern or there is only one.
 ///
 /// ```
-/// use tree_search::literal_prefix;
+/// use tree_search::name_glob::literal_prefix;
 ///
 /// assert_eq!(literal_prefix("src/**/*.rs"), Some(("src", "/**/*.rs")));
 /// assert_eq!(literal_prefix("*.rs"), None);

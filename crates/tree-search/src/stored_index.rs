@@ -26,7 +26,8 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime};
 use std::{ffi::OsStr, io};
 
-use change_set::{NewPrivateFile, PrivateFile, StateDir, StateFile, StoredMoment};
+use change_set::StateDir;
+use change_set::state::{NewPrivateFile, PrivateFile, StateFile, StoredMoment};
 use confined_fs::{RootIdentity, WorkspacePath, path::split_path, walk::TreeListing};
 
 use crate::ngram_filter::{BLOCK_SEGMENTS, FileSegments, NgramFilter};

@@ -20,10 +20,13 @@ fn names(tree: &UseTree, out: &mut BTreeSet<String>) {
     }
 }
 
-/// What a file of `src` offers to other crates, and the public modules that it declares, apart from what only tests get.
-fn exports(sources: &[Source], file: &str) -> BTreeSet<String> {
+/// Names that the `lib.rs` of a crate may offer, a public module being one: a reader sees them on one screen.
+const MAX_EXPORTS: usize = 45;
+
+/// What a file of `src` offers to other crates, apart from what only tests get; `below`: with what its public modules do.
+fn exports(sources: &[Source], file: &str, below: bool) -> BTreeSet<String> {
     let Some(source) = sources.iter().find(|source| source.name == file) else { return BTreeSet::new() };
-    let below = file.strip_suffix("lib").map_or_else(|| format!("{file}/"), str::to_owned);
+    let folder = file.strip_suffix("lib").map_or_else(|| format!("{file}/"), str::to_owned);
     let mut out = BTreeSet::new();
     for item in syn::parse_file(&source.text).expect("Rust").items {
         let (visibility, attributes, name) = match &item {
@@ -43,7 +46,7 @@ fn exports(sources: &[Source], file: &str) -> BTreeSet<String> {
         out.extend(name.map(ToString::to_string));
         match &item {
             Item::Use(item) => names(&item.tree, &mut out),
-            Item::Mod(item) => out.extend(exports(sources, &format!("{below}{}", item.ident))),
+            Item::Mod(item) if below => out.extend(exports(sources, &format!("{folder}{}", item.ident), true)),
             _ => {}
         }
     }
@@ -92,7 +95,11 @@ fn what_a_crate_exports_is_used_by_another_crate_or_describes_what_is() {
                 *counts.entry(word).or_default() += 1;
                 counts
             });
-        for name in exports(&sources, &format!("{own}src/lib")) {
+        let face = exports(&sources, &format!("{own}src/lib"), false).len();
+        if face > MAX_EXPORTS {
+            complaints.push(format!("{own}src/lib.rs exports {face} names, more than {MAX_EXPORTS}"));
+        }
+        for name in exports(&sources, &format!("{own}src/lib"), true) {
             let is_type = name.starts_with(char::is_uppercase) && name.contains(char::is_lowercase);
             let is_described = is_type && described.get(name.as_str()).is_some_and(|count| *count > 1);
             if !elsewhere.contains(name.as_str()) && !is_described {

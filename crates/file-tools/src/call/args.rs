@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::{Map, Number, Value, json};
 use text_file::{EncodingLabel, LabelError, nearest_name::did_you_mean, shorten};
-use tree_search::join_globs;
+use tree_search::name_glob::join_globs;
 
 use super::{
     error::ToolError,

@@ -10,7 +10,8 @@ use text_file::{Document, with_slashes};
 use confined_fs::WorkspacePath;
 use confined_fs::walk::{Ignored, WalkOptions};
 use tree_search::{
-    FileFilter, FilterError, GlobError, Keep, Pattern, PatternOptions, Query, Scope, SearchEntry, SearchMode, search,
+    FileFilter, FilterError, Keep, Pattern, PatternOptions, Query, Scope, SearchEntry, SearchMode,
+    name_glob::GlobError, search,
 };
 
 use super::{

@@ -10,9 +10,9 @@ use confined_fs::{FileKind, LookAlikes, WorkspacePath};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use text_file::{backslash_note, shorten, with_slashes};
+use tree_search::name_glob::{GlobError, escape_glob, join_globs, literal_prefix, split_globs};
 use tree_search::{
-    GlobError, LinksNotFollowed, MetLinks, NameGlob, NewestNames, PathSource, Scope, SearchEntry, Visit, escape_glob,
-    join_globs, literal_prefix, split_globs, walk_ignored_entries,
+    LinksNotFollowed, MetLinks, NameGlob, NewestNames, PathSource, Scope, SearchEntry, Visit, walk_ignored_entries,
 };
 
 use crate::{

@@ -13,9 +13,10 @@ use confined_fs::walk::{Ignored, IgnoredEntries};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use text_file::{nearest_name::did_you_mean, shorten, with_slashes};
+use tree_search::name_glob::{GlobError, split_globs};
 use tree_search::{
-    ContentHits, FileFilter, FilterError, GlobError, Keep, LinksNotFollowed, Pattern, PatternError, PatternOptions,
-    Query, Reading, Scope, SearchMode, SearchProgress, search, split_globs,
+    ContentHits, FileFilter, FilterError, Keep, LinksNotFollowed, Pattern, PatternError, PatternOptions, Query,
+    Reading, Scope, SearchMode, SearchProgress, search,
 };
 
 use crate::{

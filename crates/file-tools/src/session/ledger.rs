@@ -12,7 +12,7 @@ use std::{
     time::SystemTime,
 };
 
-use change_set::{FolderLock, StateDir};
+use change_set::{StateDir, state::FolderLock};
 use confined_fs::{Revision, WorkspacePath};
 use text_file::Document;
 

@@ -5,7 +5,7 @@
 
 use std::io;
 
-use change_set::StoredMoment;
+use change_set::state::StoredMoment;
 use confined_fs::{IdentityError, RootIdentity, StatFacts};
 
 use crate::ngram_filter::{BLOCK_SEGMENTS, COLUMN_COUNT, FILTER_VERSION};

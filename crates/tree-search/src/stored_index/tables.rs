@@ -7,7 +7,7 @@
 use std::path::{Path, PathBuf};
 use std::{cmp::Ordering, collections::HashMap, ffi::OsStr, io, ops::Range};
 
-use change_set::StoredMoment;
+use change_set::state::StoredMoment;
 use confined_fs::walk::{DirectoryListing, NameInTree, RULE_FILES, TreeListing};
 use confined_fs::{FileKind, Revision, RootIdentity};
 

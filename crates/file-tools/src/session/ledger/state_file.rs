@@ -6,7 +6,7 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-use change_set::{StateDir, StateFile};
+use change_set::{StateDir, state::StateFile};
 use confined_fs::Revision;
 
 use super::shown_lines::ALL_LINES_MARK;
