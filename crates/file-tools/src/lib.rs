@@ -35,7 +35,7 @@
 //!
 //! # Map
 //! This file is the registry: a tool is one file and its line in `TOOLS`, and `call` is what all of them work with.
-//! [`session`] is what one session has seen, changed and spent; [`audit`] makes a line for each call.
+//! [`session`] is what one session has seen, changed and spent, and [`audit`] in it makes a line for each call.
 //! `commit` makes the changes of all tools, [`undo`] takes them back.
 
 #![expect(missing_docs, reason = "names and types that say it; units, bounds and errors are documented")]
@@ -45,7 +45,6 @@
 struct ReadmeExamples;
 
 mod apply_patch;
-pub mod audit;
 mod call;
 mod commit;
 mod copy;
@@ -88,6 +87,7 @@ pub use call::tool::{
 pub(crate) use call::{answer::FileLink, context::MAX_SEARCH_FILE_SIZE};
 pub use call::{fence::end_of_fence, paths::ExistingKind};
 pub use resources::Operation;
+pub use session::audit;
 
 /// All tools, ordered by name, each with the arguments of usual calls: a new tool is a row here.
 // With a count, as a static slice cannot hold what is made when it is first used (the schemas).

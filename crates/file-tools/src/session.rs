@@ -1,5 +1,6 @@
-//! What one session has seen, changed and spent.
+//! What one session has seen, changed and spent, and the record of its calls.
 
+pub mod audit;
 mod change_feed;
 mod confirm_codes;
 pub mod history;

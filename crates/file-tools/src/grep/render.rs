@@ -524,7 +524,7 @@ pub(crate) struct MatchLine {
     pub(super) prototype: bool,
 }
 
-/// The numbers for programs.
+/// Counts for programs: `_meta` has them, and the data of `--structured-output`. A `None` is left out.
 #[skip_serializing_none]
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct GrepFacts {
