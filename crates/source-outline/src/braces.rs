@@ -306,7 +306,7 @@ impl BraceOutline {
         self.headers.truncate(open.tokens);
         self.headers.start = open.header;
         if open.continues {
-            self.headers.push_braces(self.line);
+            self.headers.push_token(LexemeKind::Braces, "", self.line);
         } else {
             self.headers.clear();
         }

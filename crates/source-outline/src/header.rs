@@ -86,12 +86,8 @@ impl<'h> Header<'h> {
         self.tokens.get(at).map_or("", |token| &self.text[token.start..token.end])
     }
 
-    fn line(&self, at: usize) -> usize {
-        self.tokens.get(at).map_or(1, |token| token.line)
-    }
-
     pub(super) fn named(&self, kind: &'static str, from: usize, to: usize) -> Named {
-        Named::new(kind, self.joined(from, to), self.line(from))
+        Named::new(kind, self.joined(from, to), self.tokens.get(from).map_or(1, |token| token.line))
     }
 
     fn joined(&self, from: usize, to: usize) -> String {
@@ -121,12 +117,8 @@ impl<'h> Header<'h> {
             && !terms.windows(2).any(|pair| matches!(pair, [Term::Word(_) | Term::Group(..), Term::Word(_)]))
     }
 
-    fn kind(&self, at: usize) -> Option<LexemeKind> {
-        self.tokens.get(at).map(|token| token.kind)
-    }
-
     pub(super) fn is_sign(&self, at: usize, sign: u8) -> bool {
-        self.kind(at) == Some(LexemeKind::Sign(sign))
+        self.tokens.get(at).is_some_and(|token| token.kind == LexemeKind::Sign(sign))
     }
 
     /// The last part that is not closed, as the last argument of a call that is open; all where nothing is open.
@@ -322,11 +314,7 @@ impl HeaderBuffer {
         self.push_token(lexeme.kind, word, number);
     }
 
-    pub(super) fn push_braces(&mut self, number: usize) {
-        self.push_token(LexemeKind::Braces, "", number);
-    }
-
-    fn push_token(&mut self, kind: LexemeKind, word: &str, line: usize) {
+    pub(super) fn push_token(&mut self, kind: LexemeKind, word: &str, line: usize) {
         if self.tokens.len() - self.start.token >= MAX_HEADER_TOKENS {
             self.truncate(self.tokens.len() - 1);
         }

@@ -9,6 +9,7 @@ mod line_patterns;
 use crate::definition::{Definition, MAX_DEFINITIONS, Outline};
 use crate::header::Named;
 use crate::keyword_grammar::{KeywordGrammar, LexedLine, MERGED_KIND};
+use crate::lex_rules::width;
 use crate::lexer::{Lexeme, LexemeKind, Lexer};
 
 #[derive(Clone, Copy, Debug)]
@@ -53,7 +54,8 @@ impl Outline for IndentOutline {
                 self.above.get_or_insert(self.line);
             }
         } else {
-            let indent = indent_of(bytes);
+            let blanks = bytes.iter().take_while(|byte| b" \t".contains(byte)).count();
+            let indent = width(&bytes[..blanks]).0;
             self.code(&LexedLine { text: line, lexemes, number: self.line, indent });
             self.last = self.line;
         }
@@ -197,17 +199,4 @@ impl IndentOutline {
             definition.end = definition.end.max(end);
         }
     }
-}
-
-/// Columns before the first character; a tab goes to the next multiple of eight.
-fn indent_of(line: &[u8]) -> usize {
-    let mut columns = 0;
-    for byte in line {
-        match byte {
-            b' ' => columns += 1,
-            b'\t' => columns = columns / 8 * 8 + 8,
-            _ => break,
-        }
-    }
-    columns
 }

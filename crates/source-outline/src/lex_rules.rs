@@ -81,6 +81,18 @@ impl LexRules {
     }
 }
 
+/// The width of white space with tabs of eight, and of one character: two that are equal in one way have to be in both.
+pub(super) type Width = (usize, usize);
+
+pub(super) fn width(space: &[u8]) -> Width {
+    space.iter().fold((0, 0), |(wide, narrow), byte| match byte {
+        b'\t' => (wide / 8 * 8 + 8, narrow + 1),
+        // Python's tokenizer begins to count again after a form feed.
+        0x0c => (0, 0),
+        _ => (wide + 1, narrow + 1),
+    })
+}
+
 pub(super) fn is_word_start(byte: u8) -> bool {
     byte.is_ascii_alphabetic() || byte == b'_' || byte >= 0x80
 }

@@ -16,8 +16,8 @@ mod tests;
 use structured_text::json::{self, JsonDialect};
 use structured_text::{Findings, SyntaxError, is_template, toml, xml, yaml};
 
+use crate::lex_rules;
 use crate::problems::{ChangedLines, Problem, Severity, new_problems as not_among};
-use brackets::BracketLanguage;
 
 /// Bytes of the largest text that is checked.
 const MOST_BYTES: usize = 4 << 20;
@@ -149,16 +149,16 @@ static FORMATS: &[CheckedFormat] = &[
     CheckedFormat::new("YAML", REPEATED_KEYS, |text| Findings { warnings: Vec::new(), ..yaml::check(text) }),
     CheckedFormat::new("YAML", ".yaml .yml /.clang-format /.clang-tidy /.clangd", yaml::check),
     CheckedFormat::new("XML", XML_FILES, xml::check),
-    CheckedFormat::new("C", C_FILES, |text| brackets::check(text, BracketLanguage::C)),
-    CheckedFormat::new("Go", ".go", |text| brackets::check(text, BracketLanguage::Go)),
-    CheckedFormat::new("Java", ".java", |text| brackets::check(text, BracketLanguage::Java)),
+    CheckedFormat::new("C", C_FILES, |text| brackets::check(text, &lex_rules::C)),
+    CheckedFormat::new("Go", ".go", |text| brackets::check(text, &lex_rules::GO)),
+    CheckedFormat::new("Java", ".java", |text| brackets::check(text, &lex_rules::JAVA)),
     CheckedFormat::new("JavaScript", ".js .mjs .cjs .ts .mts .cts", |text| {
-        brackets::check(text, BracketLanguage::JavaScript)
+        brackets::check(text, &lex_rules::JAVASCRIPT)
     }),
     CheckedFormat::new("Makefile", "/makefile /gnumakefile .mk .mak", makefile::check),
-    CheckedFormat::new("Protocol Buffers", ".proto", |text| brackets::check(text, BracketLanguage::Proto)),
-    CheckedFormat::new("Python", ".py .pyi", |text| brackets::check(text, BracketLanguage::Python)),
-    CheckedFormat::new("Rust", ".rs", |text| brackets::check(text, BracketLanguage::Rust)),
+    CheckedFormat::new("Protocol Buffers", ".proto", |text| brackets::check(text, &lex_rules::PROTO)),
+    CheckedFormat::new("Python", ".py .pyi", |text| brackets::check(text, &lex_rules::PYTHON)),
+    CheckedFormat::new("Rust", ".rs", |text| brackets::check(text, &lex_rules::RUST)),
 ];
 
 impl CheckedFormat {

@@ -4,10 +4,12 @@
 //! close, a line of generated code, JSX – the text counts as balanced. `.py` files get the rules of Python's tokenizer
 //! for indentation as well.
 
+use std::ptr;
+
 use structured_text::{Findings, SyntaxError, line_of};
 
 use crate::directives::{Branch, Directive};
-use crate::lex_rules::{self, LexRules};
+use crate::lex_rules::{self, LexRules, Width, width};
 use crate::lexer::{Lexeme, LexemeKind, Lexer};
 
 /// Bytes of the longest line that is read: longer ones are generated.
@@ -15,34 +17,9 @@ const LONGEST_LINE: usize = 16 << 10;
 /// Brackets within one another: more are generated.
 const MAX_OPEN: usize = 500;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum BracketLanguage {
-    C,
-    Go,
-    Java,
-    JavaScript,
-    Proto,
-    Python,
-    Rust,
-}
-
-impl BracketLanguage {
-    fn lex_rules(self) -> &'static LexRules {
-        match self {
-            Self::C => &lex_rules::C,
-            Self::Go => &lex_rules::GO,
-            Self::Java => &lex_rules::JAVA,
-            Self::JavaScript => &lex_rules::JAVASCRIPT,
-            Self::Proto => &lex_rules::PROTO,
-            Self::Python => &lex_rules::PYTHON,
-            Self::Rust => &lex_rules::RUST,
-        }
-    }
-}
-
 /// Checks a source; one that may be balanced is.
-pub(super) fn check(text: &str, language: BracketLanguage) -> Findings {
-    if language == BracketLanguage::JavaScript && may_be_jsx(text) {
+pub(super) fn check(text: &str, language: &'static LexRules) -> Findings {
+    if ptr::eq(language, &raw const lex_rules::JAVASCRIPT) && may_be_jsx(text) {
         return Findings::default();
     }
     let mut checker = Checker {
@@ -51,7 +28,7 @@ pub(super) fn check(text: &str, language: BracketLanguage) -> Findings {
         misplaced: None,
         forks: Vec::new(),
         left_out: 0,
-        indentation: (language == BracketLanguage::Python).then(Indentation::default),
+        indentation: ptr::eq(language, &raw const lex_rules::PYTHON).then(Indentation::default),
     };
     Findings { error: checker.run(language).err().flatten(), warnings: Vec::new() }
 }
@@ -87,8 +64,8 @@ struct Checker<'t> {
 }
 
 impl Checker<'_> {
-    fn run(&mut self, language: BracketLanguage) -> Result<(), Stop> {
-        let mut lexer = Lexer::new(language.lex_rules());
+    fn run(&mut self, language: &'static LexRules) -> Result<(), Stop> {
+        let mut lexer = Lexer::new(language);
         let mut lexemes = Vec::new();
         let (mut start, mut goes_on) = (0, false);
         for line in self.text.split_inclusive('\n') {
@@ -97,7 +74,7 @@ impl Checker<'_> {
                 return Err(None);
             }
             let is_directive = goes_on || lexer.is_in_code() && content.trim_ascii_start().starts_with(b"#");
-            if language == BracketLanguage::C && is_directive {
+            if ptr::eq(language, &raw const lex_rules::C) && is_directive {
                 if !goes_on {
                     self.directive(content.trim_ascii())?;
                 }
@@ -221,9 +198,6 @@ struct Indentation {
     opens_block: bool,
 }
 
-/// The width of white space with tabs of eight, and of one character: two that are equal in one way have to be in both.
-type Width = (usize, usize);
-
 impl Indentation {
     /// The next line, whose `content` begins at the byte `start` of the text, in code unless it is `in_string`. After its
     /// `lexemes` `depth` brackets are open.
@@ -269,50 +243,32 @@ impl Indentation {
     }
 }
 
-fn width(space: &[u8]) -> Width {
-    space.iter().fold((0, 0), |(wide, narrow), byte| match byte {
-        b'\t' => (wide / 8 * 8 + 8, narrow + 1),
-        // Python's tokenizer begins to count again after a form feed.
-        0x0c => (0, 0),
-        _ => (wide + 1, narrow + 1),
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn error(language: BracketLanguage, text: &str) -> Option<(usize, String)> {
+    fn error(language: &'static LexRules, text: &str) -> Option<(usize, String)> {
         check(text, language).error.map(|fault| (line_of(text, fault.at), fault.message))
     }
 
     #[test]
     fn balanced_sources_pass() {
         for (language, text) in [
+            (&lex_rules::RUST, "fn f<'a>(x: &'a str) { let s = r#\"}\"#; /* { /* ( */ */ match x { _ => '{' } } // ["),
+            (&lex_rules::RUST, "const A: [u8; 3] = [b'(', b'\\'', b'\"']; // '\nfn g() { \"multi\n { line\" ; }\n"),
+            (&lex_rules::C, "#define OPEN if (x) { \\\n y\n#error don't (\nint f(void) { return '('; }\n"),
+            (&lex_rules::C, "#if 0\nit's {\n#endif\nint a[2];\n"),
+            (&lex_rules::C, "#ifdef __cplusplus\nextern \"C\" {\n#endif\nint a[2];\n#ifdef __cplusplus\n}\n#endif\n"),
+            (&lex_rules::C, "#if A\nvoid f(int a) {\n#else\nvoid f(void) {\n#endif\n}\n"),
+            (&lex_rules::C, "#define A(x) do { \\\n /* one\n two */ \\\n} while (0)\nint x[1];\n"),
+            (&lex_rules::GO, "package a\nvar x = `\n{ ` + \"\\\"{\" + string('{')\n"),
+            (&lex_rules::JAVA, "class A { String s = \"\"\"\n  { \"\"\"; char c = '}'; }"),
+            (&lex_rules::JAVASCRIPT, "const a = x => `${b({c: `}${d}`})} {`; const r = /[(/]{/g;"),
             (
-                BracketLanguage::Rust,
-                "fn f<'a>(x: &'a str) { let s = r#\"}\"#; /* { /* ( */ */ match x { _ => '{' } } // [",
-            ),
-            (
-                BracketLanguage::Rust,
-                "const A: [u8; 3] = [b'(', b'\\'', b'\"']; // '\nfn g() { \"multi\n { line\" ; }\n",
-            ),
-            (BracketLanguage::C, "#define OPEN if (x) { \\\n y\n#error don't (\nint f(void) { return '('; }\n"),
-            (BracketLanguage::C, "#if 0\nit's {\n#endif\nint a[2];\n"),
-            (
-                BracketLanguage::C,
-                "#ifdef __cplusplus\nextern \"C\" {\n#endif\nint a[2];\n#ifdef __cplusplus\n}\n#endif\n",
-            ),
-            (BracketLanguage::C, "#if A\nvoid f(int a) {\n#else\nvoid f(void) {\n#endif\n}\n"),
-            (BracketLanguage::C, "#define A(x) do { \\\n /* one\n two */ \\\n} while (0)\nint x[1];\n"),
-            (BracketLanguage::Go, "package a\nvar x = `\n{ ` + \"\\\"{\" + string('{')\n"),
-            (BracketLanguage::Java, "class A { String s = \"\"\"\n  { \"\"\"; char c = '}'; }"),
-            (BracketLanguage::JavaScript, "const a = x => `${b({c: `}${d}`})} {`; const r = /[(/]{/g;"),
-            (
-                BracketLanguage::Python,
+                &lex_rules::PYTHON,
                 "def f(\n  a,\n):  # (\n    return '''(\n{''' + \"[\" \\\n        + a\n\n\nclass A: pass\n",
             ),
-            (BracketLanguage::Python, "if x:\n\ty = [\n1]\n\n# c\n\tif y:\n\t    z\nelse:\n    '''a\n  b:'''\nw = 1\n"),
+            (&lex_rules::PYTHON, "if x:\n\ty = [\n1]\n\n# c\n\tif y:\n\t    z\nelse:\n    '''a\n  b:'''\nw = 1\n"),
         ] {
             assert_eq!(error(language, text), None, "{text}");
         }
@@ -321,22 +277,22 @@ mod tests {
     #[test]
     fn unbalanced_bracket_is_named_at_its_line() {
         for (language, text, line, message) in [
-            (BracketLanguage::Rust, "fn f() {\n    if x {\n        y();\n}\n\nfn g() {}\n", 2, "`{` is not closed"),
-            (BracketLanguage::Rust, "fn f() {\n    g(1;\n}\n", 3, "`}` does not close the `(` of line 2"),
-            (BracketLanguage::Rust, "fn f() {}\n}\n", 2, "`}` closes nothing"),
-            (BracketLanguage::C, "int f(void)\n{\n\tif (x) {\n\t}\n", 2, "`{` is not closed"),
-            (BracketLanguage::Go, "func f() {\n\tg(]\n}\n", 2, "`]` does not close the `(` of line 2"),
-            (BracketLanguage::JavaScript, "f(() => {\n  g();\n);\n", 3, "`)` does not close the `{` of line 1"),
-            (BracketLanguage::Python, "x = [1, 2\ny = 3\n", 1, "`[` is not closed"),
-            (BracketLanguage::Python, "def f():\nreturn 1\n", 2, "expected an indented block"),
-            (BracketLanguage::Python, "x = 1\n  y = 2\n", 2, "unexpected indentation"),
+            (&lex_rules::RUST, "fn f() {\n    if x {\n        y();\n}\n\nfn g() {}\n", 2, "`{` is not closed"),
+            (&lex_rules::RUST, "fn f() {\n    g(1;\n}\n", 3, "`}` does not close the `(` of line 2"),
+            (&lex_rules::RUST, "fn f() {}\n}\n", 2, "`}` closes nothing"),
+            (&lex_rules::C, "int f(void)\n{\n\tif (x) {\n\t}\n", 2, "`{` is not closed"),
+            (&lex_rules::GO, "func f() {\n\tg(]\n}\n", 2, "`]` does not close the `(` of line 2"),
+            (&lex_rules::JAVASCRIPT, "f(() => {\n  g();\n);\n", 3, "`)` does not close the `{` of line 1"),
+            (&lex_rules::PYTHON, "x = [1, 2\ny = 3\n", 1, "`[` is not closed"),
+            (&lex_rules::PYTHON, "def f():\nreturn 1\n", 2, "expected an indented block"),
+            (&lex_rules::PYTHON, "x = 1\n  y = 2\n", 2, "unexpected indentation"),
             (
-                BracketLanguage::Python,
+                &lex_rules::PYTHON,
                 "if x:\n    if y:\n        z\n      w\n",
                 4,
                 "the indentation matches no block around it",
             ),
-            (BracketLanguage::Python, "if x:\n        y\n\tz\n", 3, "tabs and spaces are mixed in the indentation"),
+            (&lex_rules::PYTHON, "if x:\n        y\n\tz\n", 3, "tabs and spaces are mixed in the indentation"),
         ] {
             assert_eq!(error(language, text), Some((line, message.to_owned())), "{text}");
         }
@@ -345,13 +301,13 @@ mod tests {
     #[test]
     fn uncertain_sources_are_passed_over() {
         for (language, text) in [
-            (BracketLanguage::C, "#ifdef A\nif (x) {\n#endif\ny();\n"),
-            (BracketLanguage::JavaScript, "const a = <p>Don't {x}</p>;\n{"),
-            (BracketLanguage::Rust, "fn f() { /* not closed"),
+            (&lex_rules::C, "#ifdef A\nif (x) {\n#endif\ny();\n"),
+            (&lex_rules::JAVASCRIPT, "const a = <p>Don't {x}</p>;\n{"),
+            (&lex_rules::RUST, "fn f() { /* not closed"),
         ] {
             assert_eq!(error(language, text), None, "{text}");
         }
-        assert_eq!(error(BracketLanguage::Rust, &"(".repeat(LONGEST_LINE + 1)), None);
-        assert_eq!(error(BracketLanguage::Rust, &"(\n".repeat(MAX_OPEN + 1)), None);
+        assert_eq!(error(&lex_rules::RUST, &"(".repeat(LONGEST_LINE + 1)), None);
+        assert_eq!(error(&lex_rules::RUST, &"(\n".repeat(MAX_OPEN + 1)), None);
     }
 }
