@@ -53,12 +53,12 @@ pub struct Completions {
 impl PathIndex {
     pub fn complete(self: &Arc<Self>, request: &CompletionRequest<'_>) -> Completions {
         let Some(query) = PathQuery::parse(request.text) else { return Completions::default() };
-        let (names, is_complete) = tree_names(self, request, query.is_empty());
+        let (names, is_complete) = tree_names(self, request, query.text.is_empty());
         let in_root = request.recent.iter().filter(|path| path.root().key() == request.root.root().key());
         let recent: HashMap<&WorkspacePath, usize> = in_root.enumerate().map(|(at, path)| (path, at)).collect();
         let wanted = request.limit + SPARE_CANDIDATES;
         let rank = |query: &PathQuery| ranked(&names, query, &recent, wanted, request.stop);
-        let found = if query.is_empty() {
+        let found = if query.text.is_empty() {
             newest(&names, &recent, wanted)
         } else {
             let found = rank(&query);
@@ -78,7 +78,7 @@ fn newest(names: &PathList, recent: &HashMap<&WorkspacePath, usize>, wanted: usi
     let (mut total, mut may_ask) = (paths.len(), true);
     let mut newest = Newest::new(wanted);
     for (at, name) in names.unignored().enumerate() {
-        if is_directory(&name) || recent.contains_key(name.path()) {
+        if name.kind == FileKind::Directory || recent.contains_key(name.path()) {
             continue;
         }
         total += 1;
@@ -139,10 +139,6 @@ fn tree_names(index: &Arc<PathIndex>, request: &CompletionRequest<'_>, with_time
     (Arc::new(names), is_complete)
 }
 
-fn is_directory(name: &IndexedPath<'_>) -> bool {
-    name.kind == FileKind::Directory
-}
-
 /// Bytes of the longest text that is completed: a person types less, and the work grows with it.
 const MAX_TYPED: usize = 512;
 
@@ -172,20 +168,12 @@ impl PathQuery {
         Some(Self { finder: Finder::new(folded(&text).as_bytes()).into_owned(), text })
     }
 
-    fn is_empty(&self) -> bool {
-        self.text.is_empty()
-    }
-
-    fn is_path(&self) -> bool {
-        self.text.contains('/')
-    }
-
     /// Other meanings, for when nothing fits it: without the `@` of a mention, and percent-decoded.
     fn other_readings(&self) -> Vec<Self> {
         let mention = self.text.strip_prefix('@').and_then(Self::parse);
         let decoded = || percent_decode_str(&self.text).decode_utf8().ok().filter(|decoded| *decoded != self.text);
         let decoded = decoded().and_then(|decoded| Self::parse(&decoded));
-        [mention, decoded].into_iter().flatten().filter(|query| !query.is_empty()).collect()
+        [mention, decoded].into_iter().flatten().filter(|query| !query.text.is_empty()).collect()
     }
 }
 
@@ -254,7 +242,8 @@ fn ranked(
         if query.finder.find(folded(&text).as_bytes()).is_none() {
             continue;
         }
-        let in_name = if query.is_path() { None } else { position(name_of(&text), query).map(|at| (false, at)) };
+        let in_name =
+            if query.text.contains('/') { None } else { position(name_of(&text), query).map(|at| (false, at)) };
         let Some((is_path, position)) = in_name.or_else(|| position(&text, query).map(|at| (true, at))) else {
             continue;
         };
@@ -262,7 +251,7 @@ fn ranked(
         let recent = if recent.is_empty() { None } else { recent.get(name.path()).copied() };
         candidates.push(Candidate {
             length: if is_path { text.len() } else { name_of(&text).len() },
-            is_late_directory: is_directory(&name) && !query.is_path(),
+            is_late_directory: name.kind == FileKind::Directory && !query.text.contains('/'),
             recent: recent.unwrap_or(usize::MAX),
             is_path,
             position,

@@ -149,7 +149,7 @@ impl PathIndex {
 
     /// As [`Self::new`]; what is known outlives the process in `stored`.
     pub fn stored_in(mode: IndexMode, stored: StoredIndexes) -> Self {
-        Self { mode, stored: LoadedIndexes::new(stored), ..Self::default() }
+        Self { mode, stored: LoadedIndexes { stored, ..LoadedIndexes::default() }, ..Self::default() }
     }
 
     pub fn stored_indexes(&self) -> &StoredIndexes {
@@ -295,10 +295,6 @@ struct LoadedIndex {
 }
 
 impl LoadedIndexes {
-    fn new(stored: StoredIndexes) -> Self {
-        Self { stored, ..Self::default() }
-    }
-
     fn with<T>(&self, root: &WorkspacePath, look: impl FnOnce(&mut LoadedIndex) -> T) -> T {
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
         look(loaded.entry(root.root().key().to_owned()).or_default())

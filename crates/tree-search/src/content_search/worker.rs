@@ -480,10 +480,6 @@ impl Matcher for InterruptibleMatcher<'_> {
         infallible(self.inner.shortest_match_at(haystack, at))
     }
 
-    fn is_match_at(&self, haystack: &[u8], at: usize) -> io::Result<bool> {
-        infallible(self.inner.is_match_at(haystack, at))
-    }
-
     fn non_matching_bytes(&self) -> Option<&ByteSet> {
         self.inner.non_matching_bytes()
     }
