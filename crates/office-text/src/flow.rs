@@ -65,23 +65,20 @@ pub(crate) struct Flow<'t> {
 
 impl<'t> Flow<'t> {
     pub(crate) fn new(first: usize, take: &'t mut TakeParagraph<'t>) -> Self {
-        let (around, tables, after, marks) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        let line = Line::default();
-        let (cut, was_cut, notes) = (false, false, [0; 2]);
         Self {
             take,
             first,
             number: 0,
             is_done: false,
-            line,
-            around,
-            tables,
-            after,
+            line: Line::default(),
+            around: Vec::new(),
+            tables: Vec::new(),
+            after: Vec::new(),
             held: 0,
-            cut,
-            was_cut,
-            marks,
-            notes,
+            cut: false,
+            was_cut: false,
+            marks: Vec::new(),
+            notes: [0; 2],
         }
     }
 

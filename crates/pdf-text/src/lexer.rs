@@ -163,12 +163,9 @@ impl<'a> PdfLexer<'a> {
             self.skip_space();
             match self.peek() {
                 // The end of the file ends everything that is open.
-                None => {
-                    self.is_damaged = true;
-                    return Some(Object::Array(items));
-                }
-                Some(b']') => {
-                    self.position += 1;
+                end @ (None | Some(b']')) => {
+                    self.is_damaged |= end.is_none();
+                    self.position += usize::from(end.is_some());
                     return Some(Object::Array(items));
                 }
                 Some(_) if depth == MAX_DEPTH => return None,
@@ -390,12 +387,7 @@ pub(super) fn is_number_start(byte: u8) -> bool {
 }
 
 pub(super) fn hex_digit(byte: u8) -> Option<u8> {
-    Some(match byte {
-        b'0'..=b'9' => byte - b'0',
-        b'a'..=b'f' => byte - b'a' + 10,
-        b'A'..=b'F' => byte - b'A' + 10,
-        _ => return None,
-    })
+    u8::try_from(char::from(byte).to_digit(16)?).ok()
 }
 
 /// One indirect object where it is in the file (`12 0 obj … endobj`), and where its bytes begin if it is a stream.

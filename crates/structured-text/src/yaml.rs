@@ -36,7 +36,8 @@ pub fn check(text: &str) -> Findings {
         match event {
             Ok((event, span)) => keys.take(&event, span.start.index()),
             Err(error) => {
-                let error = (!is_tolerated(&error)).then(|| {
+                let is_tolerated = TOLERATED_ERRORS.iter().any(|words| error.info().contains(words));
+                let error = (!is_tolerated).then(|| {
                     let open = keys.open_bracket().map_or_else(String::new, |(bracket, at)| {
                         format!("; the `{bracket}` of line {} is not closed yet", line_of(text, at))
                     });
@@ -61,10 +62,6 @@ const TOLERATED_ERRORS: [&str; 4] = [
     "missing explicit document end",
     "must be followed by a valid YAML whitespace",
 ];
-
-fn is_tolerated(error: &ScanError) -> bool {
-    TOLERATED_ERRORS.iter().any(|words| error.info().contains(words))
-}
 
 /// The parser's error as a sentence that names the next step where it can.
 fn message_of(error: &ScanError) -> String {

@@ -142,11 +142,9 @@ pub(super) fn encode_piece(charset: impl Into<Charset>, text: &str) -> Result<Ve
     if encoding == UTF_8 {
         return Ok(text.as_bytes().to_vec());
     }
-    if encoding == UTF_16LE {
-        return Ok(text.encode_utf16().flat_map(u16::to_le_bytes).collect());
-    }
-    if encoding == UTF_16BE {
-        return Ok(text.encode_utf16().flat_map(u16::to_be_bytes).collect());
+    if is_utf16(encoding) {
+        let bytes = |unit: u16| if encoding == UTF_16LE { unit.to_le_bytes() } else { unit.to_be_bytes() };
+        return Ok(text.encode_utf16().flat_map(bytes).collect());
     }
     // `replacement` and its like can be read but never written.
     if encoding.output_encoding() != encoding {

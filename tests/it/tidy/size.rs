@@ -18,13 +18,13 @@ const MAX_LINES: &[(&str, usize)] = &[
     ("crates/image-view", 960),
     ("crates/lsp-check", 1_600),
     ("crates/office-text", 2_920),
-    ("crates/pdf-text", 2_880),
+    ("crates/pdf-text", 2_860),
     ("crates/self-sandbox", 1_420),
-    ("crates/source-outline", 3_600),
+    ("crates/source-outline", 3_560),
     ("crates/structured-text", 1_140),
     ("crates/text-edit", 6_120),
     ("crates/text-file", 1_360),
-    ("crates/tree-search", 7_680),
+    ("crates/tree-search", 7_660),
     ("src", 10_600),
 ];
 
