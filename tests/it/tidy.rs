@@ -16,7 +16,7 @@ const LAYERS: &[(&str, u8)] = &[("main", 4), ("cli", 3), ("config", 2), ("server
 /// Modules of `confined-fs`, from the lowest layer up; a module imports only those of lower layers, by their paths: its
 /// `lib.rs` is for other crates.
 const SANDBOX_LAYERS: &[&[&str]] = &[
-    &["directory_stack", "escape", "limits", "revision", "stop"],
+    &["limits", "revision", "stop"],
     &["policy"],
     &["root"],
     &["path"],

@@ -35,6 +35,38 @@ impl From<Failure> for io::Error {
     }
 }
 
+/// Whether an error says that nothing is there, or something on the way is no directory.
+pub fn is_nothing(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
+/// Makes an answer of "nothing is there" (`ENOENT`), which is no error where an entry need not exist.
+pub trait IfThere<T, E> {
+    /// `None` where the system finds no such entry.
+    ///
+    /// # Errors
+    /// Every other error.
+    fn if_there(self) -> Result<Option<T>, E>;
+}
+
+impl<T> IfThere<T, io::Error> for io::Result<T> {
+    fn if_there(self) -> io::Result<Option<T>> {
+        match self {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            answer => answer.map(Some),
+        }
+    }
+}
+
+impl<T> IfThere<T, Failure> for Result<T, Failure> {
+    fn if_there(self) -> Result<Option<T>, Failure> {
+        match self {
+            Err(failure) if failure.is_missing() => Ok(None),
+            answer => answer.map(Some),
+        }
+    }
+}
+
 /// One name of a listing.
 #[derive(Debug)]
 pub struct Listed {

@@ -16,6 +16,19 @@ pub fn read_some(source: &mut (impl Read + ?Sized), buffer: &mut [u8]) -> io::Re
     }
 }
 
+/// The first bytes of a regular file, at most `most`; `None` for anything else, of which nothing is read.
+///
+/// # Errors
+/// Those of the system.
+pub fn read_regular(file: &File, most: u64) -> io::Result<Option<Vec<u8>>> {
+    if crate::file_stat(file)?.kind != crate::FileKind::File {
+        return Ok(None);
+    }
+    let mut bytes = Vec::new();
+    Read::take(file, most).read_to_end(&mut bytes)?;
+    Ok(Some(bytes))
+}
+
 /// Writes all of `bytes` where the file is at.
 pub fn write_all(file: &File, bytes: &[u8]) -> io::Result<()> {
     Writes(file).write_all(bytes)

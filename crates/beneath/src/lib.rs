@@ -18,8 +18,8 @@
 //!
 //! # Map
 //! `contract` is what each system keeps: what a name is opened for, how that fails. `unix` and `windows` are directory
-//! handles; `open` opens a path below one (`openat2` by the kernel), `entries` changes names, `fstat` and [`Stat`] say
-//! what a file is, `file_changes` writes content. `testing` makes a call fail or ends the process there, and compares
+//! handles; `open` opens a path below one (`openat2` by the kernel), `directory_stack` goes down a tree and up again,
+//! `entries` changes names, `fstat` and [`Stat`] say what a file is, `file_changes` writes content. `testing` makes a call fail or ends the process there, and compares
 //! each open with the slow way, for tests with debug assertions. [`lexical`] takes paths apart by their text.
 //!
 //! A part of Rootbound, published with it: its interface changes without notice.
@@ -28,6 +28,7 @@
 
 mod attributes;
 mod contract;
+mod directory_stack;
 mod file_changes;
 pub mod lexical;
 mod open;
@@ -45,8 +46,9 @@ use unix as system;
 use windows as system;
 
 pub use attributes::{Attributes, AttributesError};
-pub use contract::{Failure, Listed, LockAttempt, OpenFor, StableInodes};
-pub use file_changes::{append, read_some, set_length, set_modified, sync_all, sync_data, write_all};
+pub use contract::{Failure, IfThere, Listed, LockAttempt, OpenFor, StableInodes, is_nothing};
+pub use directory_stack::{DirectoryStack, remove_all};
+pub use file_changes::{append, read_regular, read_some, set_length, set_modified, sync_all, sync_data, write_all};
 pub use open::{identity_cached, is_link_error};
 pub use stat::{FileIdentity, FileKind, Stat, StatFacts};
 #[cfg(target_os = "linux")]

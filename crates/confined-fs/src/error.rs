@@ -9,7 +9,8 @@ use beneath::Failure;
 use text_file::shorten;
 
 use crate::limits::{Limit, error_text};
-use crate::{escape::escape_text, path::WorkspacePath, policy::is_own_rule, root::RootGone};
+use crate::{path::WorkspacePath, policy::is_own_rule, root::RootGone};
+use text_file::escape::escape_text;
 
 #[derive(Debug, thiserror::Error)]
 pub enum PathError {
@@ -127,8 +128,7 @@ impl AccessError {
     /// A refusal by policy that names the rule.
     #[doc(hidden)]
     pub fn by_rule(kind: AccessErrorKind, path: &WorkspacePath, rule: &str) -> Self {
-        let source = Some(io::Error::other(format!("matches {rule}")));
-        Self { kind, path: path.clone(), source }
+        Self { source: Some(io::Error::other(format!("matches {rule}"))), ..Self::new(kind, path) }
     }
 
     /// As [`Self::from_io`], of a path that was free of links a moment ago: a link there now means that something
@@ -153,7 +153,7 @@ impl AccessError {
         };
         let gone = may_be_gone.then(|| path.root().absence()).flatten();
         let kind = gone.map_or_else(|| Self::kind_of(&error), AccessErrorKind::RootGone);
-        Self { kind, path: path.clone(), source: Some(error) }
+        Self { source: Some(error), ..Self::new(kind, path) }
     }
 
     fn kind_of(error: &io::Error) -> AccessErrorKind {

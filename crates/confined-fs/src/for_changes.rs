@@ -5,10 +5,10 @@ use std::{path::Path, sync::Arc};
 
 use crate::{error::AccessError, path::WorkspacePath, root::Root, roots::links, shared::Workspace};
 
-pub use crate::directory_stack::{DirectoryStack, remove_all};
+pub use beneath::{DirectoryStack, IfThere, remove_all};
+
 pub use crate::disk_rules::repository;
 pub use crate::error::AtPath;
-pub use crate::limits::IfThere;
 pub use crate::open::{changeable, readable, regular};
 pub use crate::policy::Verdict;
 pub use crate::policy::reserved_names::{is_reserved, is_temporary, transaction_name};

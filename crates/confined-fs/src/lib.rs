@@ -49,10 +49,8 @@
 #![expect(missing_docs, reason = "names and types that say it; units, bounds and errors are documented")]
 #![expect(clippy::disallowed_types, reason = "this layer is the one that opens files")]
 
-mod directory_stack;
 mod disk_rules;
 mod error;
-pub mod escape;
 pub mod for_changes;
 mod limits;
 mod open;
@@ -80,6 +78,7 @@ pub use revision::{Revision, RevisionError, RevisionHasher, RevisionPrefix};
 pub use root::{Access, IdentityError, Root, RootGone, RootIdentity, RootSpec};
 pub use roots::OpenError;
 pub use shared::{Workspace, WorkspaceOptions};
+pub use text_file::escape;
 pub use workspace::{LookAlikes, Opened};
 
 #[cfg(doctest)]

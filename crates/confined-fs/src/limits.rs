@@ -1,11 +1,9 @@
 //! What errors of the system mean: limits that it sets this process, its user or the file system, which are raised where
-//! possible and named in errors, and that nothing is there.
+//! possible and named in errors.
 //!
 //! See `setrlimit(2)`. The process is prepared once, before anything is written and before any thread starts.
 
 use std::{fmt, io};
-
-use beneath::Failure;
 
 /// Prepares the process for its limits: a write beyond `ulimit -f` becomes an error of that write
 /// (EFBIG) instead of the end of the process (SIGXFSZ), and as many files may be open as the hard limit
@@ -77,30 +75,6 @@ impl fmt::Display for Limit {
             Self::Space => f.write_str("its file system is full (no space left on the device)"),
             Self::DiskQuota => f.write_str("the disk quota of the server's user is used up"),
             Self::Memory => f.write_str("the server has no more memory (ulimit -v, or the container's limit)"),
-        }
-    }
-}
-
-/// Makes an answer of "nothing is there" (`ENOENT`), which is no error where an entry need not exist.
-pub trait IfThere<T, E> {
-    /// `None` where the system finds no such entry.
-    fn if_there(self) -> Result<Option<T>, E>;
-}
-
-impl<T> IfThere<T, io::Error> for io::Result<T> {
-    fn if_there(self) -> io::Result<Option<T>> {
-        match self {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            answer => answer.map(Some),
-        }
-    }
-}
-
-impl<T> IfThere<T, Failure> for Result<T, Failure> {
-    fn if_there(self) -> Result<Option<T>, Failure> {
-        match self {
-            Err(failure) if failure.is_missing() => Ok(None),
-            answer => answer.map(Some),
         }
     }
 }

@@ -149,12 +149,12 @@ impl Workspace {
         may_grow: bool,
         known: impl Fn(&WorkspacePath, &[u8]) -> Option<Revision>,
     ) -> Result<Snapshot, AccessError> {
+        let too_large = |size| AccessError::new(AccessErrorKind::TooLarge { size, limit: max_bytes }, asked);
         for _ in 0..READ_ATTEMPTS {
             let mut open = self.open_file(asked)?;
             let before = open.stat().clone();
             if before.size > max_bytes {
-                let kind = AccessErrorKind::TooLarge { size: before.size, limit: max_bytes };
-                return Err(AccessError::new(kind, asked));
+                return Err(too_large(before.size));
             }
             let expected = usize::try_from(before.size).unwrap_or(0);
             let mut bytes = Vec::with_capacity(expected.saturating_add(1));
@@ -163,8 +163,7 @@ impl Workspace {
             (&mut open).take(most).read_to_end(&mut bytes).at(asked)?;
             let after = open.restat().at(asked)?;
             if bytes.len() as u64 > max_bytes {
-                let kind = AccessErrorKind::TooLarge { size: after.size, limit: max_bytes };
-                return Err(AccessError::new(kind, asked));
+                return Err(too_large(after.size));
             }
             let grew = may_grow && before.same_file(&after) && after.size >= before.size;
             if before.same_file_state(&after) || grew && bytes.len() as u64 == before.size {

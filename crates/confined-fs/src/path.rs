@@ -9,8 +9,8 @@ use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::{cmp::Ordering, ffi::OsStr, fmt, sync::Arc};
 
-use crate::escape::{escape_difference, escape_name};
 use crate::{policy::Verdict, root::Root};
+use text_file::escape::{escape_difference, escape_name};
 
 /// A root and a path below it without `.`, `..` or empty components. Prints its public form, never
 /// a host path. Cheap to clone.

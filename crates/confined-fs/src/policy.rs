@@ -85,15 +85,12 @@ impl Policy {
             return Verdict::Allowed;
         }
         let paths = self.judged_paths(relative);
-        if let Some(rule) = paths.iter().find_map(|(path, _)| self.startup.denied(path, self.untrusted)) {
-            return Verdict::Refused(own_rule(&rule));
+        if let Some(rule) = self.denied(&paths) {
+            return Verdict::Refused(rule);
         }
-        let refused = paths.iter().find_map(|(path, folded)| self.deny.first_match(folded, path));
-        let refused = refused.map(|rule| own_rule(&format!("{rule} of deny")));
         let path = &paths[0].1;
         let is_allowed = || self.allow_secret.first_match(path.as_str()).is_some();
-        let verdict = decide(path, refused.as_deref(), is_allowed, secrets(), &PUBLIC);
-        or_linked(verdict, self.startup.secrets.why(relative, path), is_allowed)
+        decide(path, is_allowed, secrets(), &PUBLIC, self.startup.secrets.why(relative, path))
     }
 
     /// How the names in the content at this path are read, where they are shown and nothing but the default list of
@@ -103,12 +100,14 @@ impl Policy {
             return None;
         }
         let paths = self.judged_paths(relative);
-        let is_denied = |(path, folded): &(&Path, Folded)| {
-            self.startup.denied(path, true).is_some() || self.deny.first_match(folded, path).is_some()
-        };
         let path = &paths[0].1;
-        let is_open_or_denied = paths.iter().any(is_denied) || PUBLIC.iter().any(|rule| rule.matches(path));
-        if is_open_or_denied { None } else { names_format(path) }
+        let is_open = || PUBLIC.iter().any(|rule| rule.matches(path));
+        if self.denied(&paths).is_some() || is_open() { None } else { names_format(path) }
+    }
+
+    /// The rule that a person has made against the content at a path.
+    fn denied(&self, paths: &[(&Path, Folded)]) -> Option<String> {
+        own_rule(paths, |path| self.startup.denied(path, self.untrusted), &self.deny, "deny")
     }
 
     /// Whether this path, a directory or not, may be created, replaced, moved or deleted. Some names are harmless for
@@ -120,16 +119,14 @@ impl Policy {
             return Verdict::Allowed;
         }
         let paths = self.judged_paths(relative);
-        if let Some(rule) = paths.iter().find_map(|(path, _)| self.startup.protected(path, self.untrusted)) {
-            return Verdict::Refused(own_rule(&rule));
+        let by_file = |path: &Path| self.startup.protected(path, self.untrusted);
+        if let Some(rule) = own_rule(&paths, by_file, &self.protect, "protect") {
+            return Verdict::Refused(rule);
         }
-        let refused = paths.iter().find_map(|(path, folded)| self.protect.first_match(folded, path));
-        let refused = refused.map(|rule| own_rule(&format!("{rule} of protect")));
         let rules = run_later::rules().filter(|rule| !is_directory || !run_later::is_harmless_directory(*rule));
         let is_allowed = || paths.iter().any(|(_, path)| self.allow_protected.first_match(path.as_str()).is_some());
         let (whole, own) = (&paths[0].1, &paths[paths.len() - 1].1);
-        let verdict = decide(own, refused.as_deref(), is_allowed, rules, &[]);
-        or_linked(verdict, self.startup.run_later.why(relative, whole), is_allowed)
+        decide(own, is_allowed, rules, &[], self.startup.run_later.why(relative, whole))
     }
 
     /// Whether this is no file that the server starts from, and may be changed. For real paths alone: a
@@ -232,41 +229,36 @@ impl ListDigest {
     }
 }
 
-fn or_linked(verdict: Verdict, why: Option<&str>, is_allowed: impl FnOnce() -> bool) -> Verdict {
-    match why {
-        Some(why) if verdict == Verdict::Allowed && !is_allowed() => Verdict::Refused(why.to_owned()),
-        _ => verdict,
-    }
-}
-
-/// The words of a rule that a person has made.
-fn own_rule(words: &str) -> String {
-    if is_own_rule(words) { words.to_owned() } else { format!("the rule {words}") }
+/// The words of a rule that a person has made against a path: in a file for agents, else in a list of the configuration.
+fn own_rule(
+    paths: &[(&Path, Folded)],
+    by_file: impl Fn(&Path) -> Option<String>,
+    list: &Refusals,
+    name: &str,
+) -> Option<String> {
+    let by_list = || paths.iter().find_map(|(path, folded)| list.first_match(folded, path));
+    let words =
+        paths.iter().find_map(|(path, _)| by_file(path)).or_else(|| Some(format!("{} of {name}", by_list()?)))?;
+    Some(if is_own_rule(&words) { words } else { format!("the rule {words}") })
 }
 
 pub(super) fn is_own_rule(words: &str) -> bool {
     words.starts_with("the rule ") || words.starts_with("a rule in ")
 }
 
+/// The verdict of the default rules, and of what a link is known to lead to (`linked`).
 fn decide(
     path: &Folded,
-    refused: Option<&str>,
     is_allowed: impl FnOnce() -> bool,
     mut defaults: impl Iterator<Item = Rule>,
     exceptions: &[Rule],
+    linked: Option<&str>,
 ) -> Verdict {
-    if let Some(rule) = refused {
-        return Verdict::Refused(rule.to_owned());
-    }
-    if path.as_str().is_empty() {
-        return Verdict::Allowed;
-    }
     // A secret directory is secret whatever its files are called, so exceptions are for names only.
-    let by_default = defaults.find(|rule| {
-        rule.matches(path) && (rule.covers_directory() || !exceptions.iter().any(|other| other.matches(path)))
-    });
-    match by_default {
-        Some(rule) if !is_allowed() => Verdict::Refused(rule.to_string()),
+    let is_excepted = |rule: &Rule| !rule.covers_directory() && exceptions.iter().any(|other| other.matches(path));
+    let by_default = defaults.find(|rule| !path.as_str().is_empty() && rule.matches(path) && !is_excepted(rule));
+    match by_default.map(|rule| rule.to_string()).or_else(|| linked.map(str::to_owned)) {
+        Some(rule) if !is_allowed() => Verdict::Refused(rule),
         _ => Verdict::Allowed,
     }
 }

@@ -8,7 +8,7 @@
 //! `links` and `sys/beneath`.
 
 use std::ffi::{OsStr, OsString};
-use std::path::{Path, PathBuf};
+use std::path::{Path, PathBuf, is_separator};
 use std::sync::Arc;
 
 use beneath::lexical::{is_same_name, lexically_normal, strip_base};
@@ -16,8 +16,8 @@ use percent_encoding::percent_decode_str;
 use text_file::look_alike::look_alike;
 
 use crate::error::{AccessErrorKind, PathError};
-use crate::escape::{name_of, unescape_name};
 use crate::{path::WorkspacePath, policy::Policy, root::Root, roots::Roots, shared::Workspace};
+use text_file::escape::{name_of, unescape_name};
 
 /// Longest path below a root, in bytes: Linux's `PATH_MAX`.
 const MAX_PATH_BYTES: usize = 4096;
@@ -187,17 +187,12 @@ fn mounted<'r, 't>(roots: &'r Roots, text: &'t str) -> Option<(&'r Arc<Root>, &'
 }
 
 fn strip_name<'t>(text: &'t str, name: &str) -> Option<&'t str> {
-    let mut rest = text;
-    if let Some(virtual_path) = name.strip_prefix('/') {
-        rest = rest.strip_prefix(is_separator)?;
-        for part in virtual_path.split('/') {
-            rest = strip_part(rest.trim_start_matches(is_separator), part)?;
-        }
-        return Some(rest);
-    }
+    let (mut rest, name) = match name.strip_prefix('/') {
+        Some(below) => (text.strip_prefix(is_separator)?.trim_start_matches(is_separator), below),
+        None => (text, name),
+    };
     for part in name.split('/') {
-        rest = strip_part(rest, part)?;
-        rest = rest.trim_start_matches(is_separator);
+        rest = strip_part(rest, part)?.trim_start_matches(is_separator);
     }
     Some(rest)
 }
@@ -329,10 +324,6 @@ fn home_dir() -> Option<PathBuf> {
     std::env::home_dir().filter(|home| home.is_absolute())
 }
 
-fn is_separator(character: char) -> bool {
-    std::path::is_separator(character)
-}
-
 fn is_absolute(text: &str) -> bool {
     // To `Path` on Windows, what has a root and no drive is relative.
     text.starts_with(is_separator) || Path::new(text).is_absolute()
@@ -409,7 +400,7 @@ fn is_mention(text: &str) -> bool {
 
 /// The text without the backslashes that a shell needs before spaces and its own signs; `None` if it has none.
 fn without_shell_escapes(text: &str) -> Option<String> {
-    if std::path::is_separator('\\') || !text.contains('\\') {
+    if is_separator('\\') || !text.contains('\\') {
         return None;
     }
     let mut out = String::with_capacity(text.len());
@@ -443,7 +434,7 @@ pub fn has_drive(text: &str) -> bool {
 /// Whether a shell would take it for a path in the home directory of some user: `~root/x`. `~/x` is another matter, and
 /// `~notes.txt` is a name.
 fn names_home_of_user(text: &str) -> bool {
-    let Some(user) = text.strip_prefix('~').and_then(|rest| rest.split(std::path::is_separator).next()) else {
+    let Some(user) = text.strip_prefix('~').and_then(|rest| rest.split(is_separator).next()) else {
         return false;
     };
     user.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
@@ -511,7 +502,7 @@ impl Workspace {
         let unescaped = is_mention.then(|| without_shell_escapes(inner)).flatten();
         let inner = unescaped.as_deref().unwrap_or(inner);
         let names = relative_names(&self.shared.roots, inner)?;
-        Some(PathSuffix { names, is_mention, is_directory: inner.ends_with(std::path::is_separator) })
+        Some(PathSuffix { names, is_mention, is_directory: inner.ends_with(is_separator) })
     }
 
     /// Whether nothing has this path, not even a link that leads nowhere. What policy hides is not there.

@@ -10,11 +10,11 @@ use std::{collections::HashSet, fmt, io};
 use beneath::lexical::{lexically_normal, without_verbatim};
 use beneath::{OpenFor, StableInodes};
 
-use crate::escape::{escape_name, is_invisible};
 use crate::policy::{Policy, PolicyRules, StartupRules};
 use crate::revision::Revision;
 use optional_root::nearest;
 use root_dir::RootDir;
+use text_file::escape::{escape_name, is_invisible};
 
 pub use optional_root::RootGone;
 pub(super) use optional_root::{OptionalRoot, homes};
@@ -291,7 +291,7 @@ impl Root {
         match beneath::identity(path) {
             Ok(now) if now == *known => Ok(()),
             Ok(_) => Err(RootGone::Replaced),
-            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            Err(error) if beneath::is_nothing(&error) => {
                 let deleted = self.dir.held().and_then(beneath::Dir::stat).is_ok_and(|stat| stat.links() == 0);
                 Err(if deleted { RootGone::Deleted } else { RootGone::Moved })
             }

@@ -9,9 +9,10 @@ use std::{collections::HashSet, io, sync::Arc};
 
 use beneath::lexical::strip_base;
 
+use crate::path::WorkspacePath;
 use crate::policy::{Policy, PolicyRules};
 use crate::root::{OpenedRoot, Root, RootSpec, homes};
-use crate::{escape::escape_name, path::WorkspacePath};
+use text_file::escape::escape_name;
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}", problems.join("; "))]

@@ -21,7 +21,8 @@ use crate::walk::ignores::{Ignores, holds_marker};
 use crate::walk::ignores_above::rules_above;
 use crate::walk::visit::{WalkOptions, WalkReport};
 use crate::walk::walker;
-use crate::{disk_rules::DiskRules, escape::escape_name, path::WorkspacePath, resolve, watch::SystemEvents};
+use crate::{disk_rules::DiskRules, path::WorkspacePath, resolve, watch::SystemEvents};
+use text_file::escape::escape_name;
 
 pub use suggest::LookAlikes;
 

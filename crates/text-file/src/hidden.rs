@@ -6,7 +6,9 @@
 //! <https://trojansource.codes>, and "ASCII smuggling"). It only points them out: the text stays exact, so that an edit
 //! still matches.
 
-use std::{borrow::Cow, fmt::Write as _};
+use std::borrow::Cow;
+
+use crate::escape::push_escape;
 
 /// A character that a person does not see, and where it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,8 +67,7 @@ pub fn printable(text: &str) -> Cow<'_, str> {
         let is_hidden = hidden.next_if_eq(&column).is_some();
         let is_seen = is_other_space(character) || matches!(character, '\u{e000}'..='\u{f8ff}');
         if character.is_control() || is_hidden && !is_seen {
-            // Writing to a String does not fail.
-            let _ = write!(shown, "\\u{{{:x}}}", u32::from(character));
+            push_escape(&mut shown, character);
         } else {
             shown.push(character);
         }

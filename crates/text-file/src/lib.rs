@@ -15,8 +15,8 @@
 //! `document` decodes and splices: `declared` reads what a text says of its encoding, `detect` guesses it and names what is no
 //! text, `encoding` goes both ways,
 //! `offsets` maps the text to its bytes. `lines` are its parts, with what ends them. Smaller things about texts that
-//! other crates share: [`nearest_name`] (what a misspelt name may mean), names that [`look_alike`], [`hidden`] characters, `tokens`, [`wildcard`], and
-//! what a `message` repeats of a text.
+//! other crates share: [`nearest_name`] (what a misspelt name may mean), names that [`look_alike`], [`escape`] and [`hidden`] for what a
+//! person does not see, `tokens`, [`wildcard`], and what a `message` repeats of a text.
 //!
 //! A part of Rootbound, published with it: its interface changes without notice.
 
@@ -24,6 +24,7 @@ mod declared;
 mod detect;
 mod document;
 mod encoding;
+pub mod escape;
 pub mod hidden;
 mod lines;
 pub mod look_alike;

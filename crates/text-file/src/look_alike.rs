@@ -32,7 +32,7 @@ pub fn look_alike(one: &str, other: &str) -> bool {
 }
 
 /// Whether a character of `name` is what a look-alike may have otherwise: a blank, or what NFC composes or replaces.
-pub fn shows_difference(name: &str) -> impl Fn(char) -> bool {
+pub(crate) fn shows_difference(name: &str) -> impl Fn(char) -> bool {
     let composes = !is_nfc(name);
     let is_part = |letter| is_combining_mark(letter) || matches!(letter, '\u{1100}'..='\u{11ff}');
     move |letter| is_blank(letter) || composes && (is_part(letter) || !is_nfc(letter.encode_utf8(&mut [0; 4])))

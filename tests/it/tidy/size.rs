@@ -11,9 +11,9 @@ use super::{Source, crates, none, root, sources};
 /// Ceilings of the product lines of each crate: lines of code without tests, blanks and comments. Each commit that removes
 /// lines lowers them to the next multiple of 20; one that raises a ceiling says what it is paid for with.
 const MAX_LINES: &[(&str, usize)] = &[
-    ("crates/beneath", 1_620),
+    ("crates/beneath", 1_760),
     ("crates/change-set", 5_120),
-    ("crates/confined-fs", 7_520),
+    ("crates/confined-fs", 7_060),
     ("crates/file-tools", 21_140),
     ("crates/image-view", 960),
     ("crates/lsp-check", 1_600),
@@ -23,7 +23,7 @@ const MAX_LINES: &[(&str, usize)] = &[
     ("crates/source-outline", 3_560),
     ("crates/structured-text", 1_140),
     ("crates/text-edit", 6_120),
-    ("crates/text-file", 1_360),
+    ("crates/text-file", 1_480),
     ("crates/tree-search", 7_660),
     ("src", 10_600),
 ];

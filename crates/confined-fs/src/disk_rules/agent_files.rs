@@ -5,9 +5,9 @@
 //! Limits: only the files of `RULE_FILES` at the top of a root; a change takes effect at the next start.
 
 use std::path::{Path, PathBuf};
-use std::{io::Read as _, sync::Arc};
+use std::{fs::File, io, sync::Arc};
 
-use beneath::{Failure, FileKind};
+use beneath::Failure;
 
 use crate::policy::{AgentRules, ParsedRules, RULE_FILES, RuleFile};
 use crate::roots::{Roots, links};
@@ -78,26 +78,21 @@ fn content(roots: &Roots, path: &WorkspacePath) -> Option<Result<Vec<u8>, String
         }
         answer => answer,
     };
-    let file = match opened {
-        Ok(file) => file,
-        Err(Failure::Io(error))
-            if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory) =>
-        {
-            return None;
-        }
-        Err(Failure::Io(error)) => return Some(Err(format!("it cannot be read: {}", error.kind()))),
-        Err(Failure::Link) => return Some(Err("it changed again and again while it was read".to_owned())),
-    };
-    Some(bytes(file))
+    Some(match opened {
+        Ok(file) => bytes(&file),
+        Err(Failure::Io(error)) if beneath::is_nothing(&error) => return None,
+        Err(Failure::Io(error)) => Err(unread(&error)),
+        Err(Failure::Link) => Err("it changed again and again while it was read".to_owned()),
+    })
 }
 
-fn bytes(file: std::fs::File) -> Result<Vec<u8>, String> {
-    let failed = |error: std::io::Error| format!("it cannot be read: {}", error.kind());
-    let stat = beneath::file_stat(&file).map_err(failed)?;
-    if stat.kind != FileKind::File {
-        return Err("it is not a regular file".to_owned());
-    }
-    let mut bytes = Vec::new();
-    file.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(failed)?;
+fn unread(error: &io::Error) -> String {
+    format!("it cannot be read: {}", error.kind())
+}
+
+fn bytes(file: &File) -> Result<Vec<u8>, String> {
+    let bytes = beneath::read_regular(file, MAX_BYTES + 1)
+        .map_err(|error| unread(&error))?
+        .ok_or("it is not a regular file")?;
     if bytes.len() as u64 > MAX_BYTES { Err(format!("it has more than {MAX_BYTES} bytes")) } else { Ok(bytes) }
 }

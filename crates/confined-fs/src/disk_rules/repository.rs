@@ -6,17 +6,18 @@
 //! before each change, since a checkout may have made one a moment ago. The conditions are those of `is_git_directory`
 //! in git's `setup.c`, without a look into the files.
 
-use std::io::{self, Read as _};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::{collections::HashSet, ffi::OsStr};
 
 use beneath::lexical::{base_of, strip_base, without_verbatim};
-use beneath::{Dir, FileKind, Listed, OpenFor};
+use beneath::{Dir, FileKind, Listed, OpenFor, is_nothing};
 
 use crate::disk_rules::worktree::{GIT_ENTRY, gitdir_of, names_worktree};
+use crate::path::WorkspacePath;
 use crate::policy::{Policy, is_place_of_worktrees};
 use crate::root::{Checkouts, Root};
-use crate::{escape::name_of, path::WorkspacePath};
+use text_file::escape::name_of;
 
 /// Names that a directory which has `HEAD` lacks to be a repository.
 const REPOSITORY_PARTS: [&str; 3] = ["objects", "refs", "commondir"];
@@ -57,18 +58,14 @@ pub fn why_refused(real: &WorkspacePath) -> io::Result<Option<String>> {
     Ok(None)
 }
 
-/// The kind of an entry; `None` where nothing is.
+/// The kind of an entry; `None` where nothing is. A link on the way counts as missing, too: the path was real a moment
+/// ago, and its use refuses a link.
 fn kind_of(dir: &Dir, name: &str) -> io::Result<Option<FileKind>> {
     match dir.child_stat(OsStr::new(name)) {
         Ok(stat) => Ok(Some(stat.kind)),
         Err(error) if is_nothing(&error) => Ok(None),
         Err(error) => Err(error),
     }
-}
-
-/// A link counts as missing, too: the path was real a moment ago, and its use refuses a link.
-fn is_nothing(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
 /// Why the directory at `path`, with these names in it, may not be made, moved or deleted.
@@ -172,9 +169,8 @@ fn main_checkout(dir: &beneath::Dir, common: &Path) -> Option<PathBuf> {
 
 /// The content of a regular file; links and long ones are refused.
 fn content(dir: &beneath::Dir, name: &str) -> Option<Vec<u8>> {
-    let (file, mut content) = (dir.child_file(name.as_ref()).ok()?, Vec::new());
-    beneath::file_stat(&file).ok().filter(|stat| stat.kind == FileKind::File && stat.size <= MAX_BYTES)?;
-    file.take(MAX_BYTES).read_to_end(&mut content).ok().map(|_| content)
+    let content = beneath::read_regular(&dir.child_file(name.as_ref()).ok()?, MAX_BYTES + 1).ok()??;
+    (content.len() as u64 <= MAX_BYTES).then_some(content)
 }
 
 /// The path without links of what a file in `directory` names; `None` where nothing is.

@@ -10,12 +10,13 @@
 //! it, which they say, and is searched as soon as it is named itself. A submodule at a path such as `a/worktrees/b` is
 //! taken for a worktree of the submodule `a`, as git gives both the same directory.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::{ffi::OsStr, io::Read as _};
 
-use beneath::{Dir, FileKind, lexical::lexically_normal};
+use beneath::{Dir, lexical::lexically_normal};
 
-use crate::{escape::name_of, root::Root, roots::Roots};
+use crate::{root::Root, roots::Roots};
+use text_file::escape::name_of;
 
 /// Where it is, a repository begins: git's rules from above end there.
 pub(crate) const GIT_ENTRY: &str = ".git";
@@ -26,11 +27,7 @@ const MAX_BYTES: u64 = 4 << 10;
 /// The path of the repository that the `.git` file in `dir` names, as it is written there: absolute, or from `dir`; and
 /// the whole content of that file. `None` where there is no such regular file, as for a link.
 pub(crate) fn gitdir_of(dir: &Dir) -> Option<(Vec<u8>, PathBuf)> {
-    let (file, mut content) = (dir.child_file(GIT_ENTRY.as_ref()).ok()?, Vec::new());
-    if beneath::file_stat(&file).ok()?.kind != FileKind::File {
-        return None;
-    }
-    file.take(MAX_BYTES + 1).read_to_end(&mut content).ok()?;
+    let content = beneath::read_regular(&dir.child_file(GIT_ENTRY.as_ref()).ok()?, MAX_BYTES + 1).ok()??;
     let gitdir = PathBuf::from(named_path(&content).filter(|_| content.len() as u64 <= MAX_BYTES)?);
     Some((content, gitdir))
 }

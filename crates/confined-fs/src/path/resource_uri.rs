@@ -8,7 +8,8 @@ use std::borrow::Cow;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 
-use crate::{escape::escape_name, path::WorkspacePath, root::Root};
+use crate::{path::WorkspacePath, root::Root};
+use text_file::escape::escape_name;
 
 /// All but the characters of a path segment (RFC 3986, section 3.3). A URI parser keeps those as they are, so the URI
 /// that a client sends back is, byte for byte, the one that it got.

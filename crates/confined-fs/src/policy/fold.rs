@@ -10,7 +10,7 @@ use std::{borrow::Cow, collections::BTreeSet, ffi::OsStr, fmt::Write as _, iter:
 
 use unicode_normalization::UnicodeNormalization as _;
 
-use crate::escape::is_invisible;
+use text_file::escape::is_invisible;
 
 /// A relative path with each name folded, joined by `/`.
 #[derive(Debug)]

@@ -43,11 +43,7 @@ impl RootDir {
     /// is missing is no error.
     pub(crate) fn probe(&self) -> io::Result<()> {
         match self.stat_beneath(Path::new(".rootbound")) {
-            Err(Failure::Io(error))
-                if !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
-            {
-                Err(error)
-            }
+            Err(Failure::Io(error)) if !beneath::is_nothing(&error) => Err(error),
             _ => Ok(()),
         }
     }

@@ -14,13 +14,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
 use std::{borrow::Cow, ffi::OsStr};
 
-use beneath::{Dir, Failure, FileKind, OpenFor, Stat};
+use beneath::{Dir, DirectoryStack, Failure, FileKind, OpenFor, Stat};
 
 use crate::error::{AccessError, AtPath as _};
 use crate::open::{OpenFile, readable, regular};
 use crate::path::{WorkspacePath, split_path};
 use crate::roots::links::{self, Location};
-use crate::{directory_stack::DirectoryStack, root::Root, shared::Shared};
+use crate::{root::Root, shared::Shared};
 
 /// Where a walk began: as asked, and where that truly is.
 #[derive(Debug)]
@@ -172,8 +172,12 @@ impl Entry {
         links::follow(&self.start.shared.roots, &self.path).ok()
     }
 
+    fn below_start(&self) -> &Path {
+        if self.depth == 0 { Path::new("") } else { self.path.relative_to(&self.start.asked) }
+    }
+
     fn aliases(&self) -> impl Iterator<Item = WorkspacePath> {
-        let below = if self.depth == 0 { Path::new("") } else { self.path.relative_to(&self.start.asked) };
+        let below = self.below_start();
         self.start.aliases.iter().map(move |alias| self.start.shared.roots.deepest(&alias.child(below)))
     }
 
@@ -182,12 +186,7 @@ impl Entry {
         if self.start.is_direct {
             return roots.in_nested(&self.path).map_or(Cow::Borrowed(&self.path), Cow::Owned);
         }
-        let real = if self.depth == 0 {
-            self.start.real.clone()
-        } else {
-            let below: &Path = self.path.relative_to(&self.start.asked);
-            self.start.real.child(below)
-        };
+        let real = self.start.real.child(self.below_start());
         Cow::Owned(roots.in_nested(&real).unwrap_or(real))
     }
 }

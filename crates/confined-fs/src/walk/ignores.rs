@@ -14,7 +14,7 @@
 //! name, add it to one of the tables; the tests try every row.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use std::io::{self, Read as _};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::{ffi::OsStr, fs::File, sync::Arc};
 
@@ -360,11 +360,7 @@ fn read_linked(roots: &Roots, root: &Arc<Root>, relative: &Path) -> io::Result<O
 }
 
 pub(super) fn content(file: &File) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    if beneath::file_stat(file)?.kind == FileKind::File {
-        file.take(MAX_RULE_BYTES + 1).read_to_end(&mut bytes)?;
-    }
-    Ok(bytes)
+    Ok(beneath::read_regular(file, MAX_RULE_BYTES + 1)?.unwrap_or_default())
 }
 
 fn hash(bytes: &[u8]) -> u64 {

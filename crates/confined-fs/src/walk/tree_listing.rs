@@ -14,14 +14,14 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 use std::{ffi::OsStr, ops::ControlFlow, sync::Arc};
 
-use beneath::{Dir, FileKind, OpenFor, Stat, StatFacts};
+use beneath::{Dir, DirectoryStack, FileKind, OpenFor, Stat, StatFacts};
 
 use crate::disk_rules::worktree::GIT_ENTRY;
 use crate::shared::{Shared, Workspace};
 use crate::walk::ignores::{EXCLUDE_FILE, GITIGNORE_FILE, IGNORE_FILE, LocatedDir, RuleSource, holds_marker};
-use crate::walk::visit::{Ignored, Visitor, WalkOptions};
+use crate::walk::visit::{Visitor, WalkOptions};
 use crate::walk::{entry::Entry, walker::walk};
-use crate::{directory_stack::DirectoryStack, error::AccessError, path::WorkspacePath, revision::Revision, root::Root};
+use crate::{error::AccessError, path::WorkspacePath, revision::Revision, root::Root};
 
 /// Directories one below the other of which the names are kept.
 const MAX_DEPTH: usize = 256;
@@ -94,9 +94,8 @@ impl Workspace {
         if shared.roots.has_nested(root.root()) {
             return None;
         }
-        let options = WalkOptions { ignored: Ignored::Skip, max_depth: None, directories: true, symlinks: true };
         let mut lister = ListTree::new(shared, root.root(), false);
-        let report = walk(shared, root, &options, &mut lister).ok()?;
+        let report = walk(shared, root, &WalkOptions::all(None), &mut lister).ok()?;
         let is_whole = report.limits_hit.is_empty() && !report.stopped && !lister.listing.directories.is_empty();
         is_whole.then_some(lister.listing)
     }
@@ -396,9 +395,8 @@ impl Verify<'_> {
         if self.listed_again > MAX_LISTED_AGAIN {
             return None;
         }
-        let options = WalkOptions { ignored: Ignored::Skip, max_depth: Some(1), directories: true, symlinks: true };
         let mut level = ListTree::new(self.shared, self.root, true);
-        match walk(self.shared, &WorkspacePath::new(self.root, path), &options, &mut level) {
+        match walk(self.shared, &WorkspacePath::new(self.root, path), &WalkOptions::all(Some(1)), &mut level) {
             Ok(report) => report.limits_hit.is_empty().then_some(Ok(level.listing)),
             Err(error) => Some(Err(error)),
         }
@@ -506,7 +504,7 @@ mod tests {
         }
 
         fn options() -> WalkOptions {
-            WalkOptions { ignored: Ignored::Skip, max_depth: None, directories: true, symlinks: true }
+            WalkOptions::all(None)
         }
 
         fn walked(&self, start: &str) -> Vec<Met> {

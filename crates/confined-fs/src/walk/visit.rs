@@ -32,6 +32,11 @@ pub struct WalkOptions {
 }
 
 impl WalkOptions {
+    /// Every entry that ignore rules do not leave out, as deep as that.
+    pub(crate) fn all(max_depth: Option<usize>) -> Self {
+        Self { ignored: Ignored::Skip, max_depth, directories: true, symlinks: true }
+    }
+
     /// Whether an entry of that kind is visited, unless ignore rules decide.
     pub fn visits(&self, kind: FileKind) -> bool {
         match kind {

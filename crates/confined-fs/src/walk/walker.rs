@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
 use std::{collections::BTreeSet, io, ops::ControlFlow};
 
-use beneath::{Dir, Failure, FileKind, Listed, OpenFor};
+use beneath::{Dir, DirectoryStack, Failure, FileKind, Listed, OpenFor};
 use ignore::Match;
 
 use crate::disk_rules::worktree::{GIT_ENTRY, is_left_out};
@@ -17,10 +17,7 @@ use crate::walk::ignores::{
     is_ignored_by_marker, is_ignored_by_name, is_marker, is_project_file, is_version_control, position, sorted,
 };
 use crate::walk::visit::{Ignored, Visitor, WalkOptions, WalkReport};
-use crate::{
-    directory_stack::DirectoryStack, limits::Limit, path::WorkspacePath, policy::reserved_names::is_reserved,
-    shared::Shared,
-};
+use crate::{limits::Limit, path::WorkspacePath, policy::reserved_names::is_reserved, shared::Shared};
 
 /// Walks as [`Workspace::walk`](crate::Workspace::walk) does, for any visitor.
 pub(crate) fn walk(
@@ -410,7 +407,7 @@ pub(crate) fn walk_names(
         return Ok(None);
     }
     let start = Arc::new(WalkStart::new(directory, way, shared));
-    let options = WalkOptions { ignored: Ignored::Skip, max_depth: Some(1), directories: true, symlinks: true };
+    let options = WalkOptions::all(Some(1));
     let mut is_enough = false;
     let look = |dir: &Dir| {
         let (listed, exact) = among(dir, names)?;

@@ -9,7 +9,7 @@ use super::{Unwatchable, Watcher, watcher::Watched};
 use crate::disk_rules::worktree::is_left_out;
 use crate::error::{AccessError, AccessErrorKind};
 use crate::path::WorkspacePath;
-use crate::walk::visit::{Ignored, Visitor, WalkOptions, WalkReport};
+use crate::walk::visit::{Visitor, WalkOptions, WalkReport};
 use crate::walk::walker::{walk, walk_names};
 use crate::walk::{entry::Entry, ignores::RuleSource};
 
@@ -45,12 +45,7 @@ impl Watcher {
         met: &mut dyn FnMut(WatchedEntry),
     ) -> Result<(), AccessError> {
         let shared = Arc::clone(&self.shared);
-        let options = WalkOptions {
-            ignored: Ignored::Skip,
-            max_depth: if deep { None } else { Some(1) },
-            directories: true,
-            symlinks: true,
-        };
+        let options = WalkOptions::all((!deep).then_some(1));
         if deep {
             self.ignore_files.forget(start, &self.queue);
         }

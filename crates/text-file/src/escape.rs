@@ -7,7 +7,7 @@
 use std::ffi::{OsStr, OsString};
 use std::{borrow::Cow, fmt::Write as _};
 
-use text_file::{look_alike::shows_difference, shorten};
+use crate::{look_alike::shows_difference, shorten};
 
 /// How many characters of a refused text are shown.
 const SHOWN_CHARS: usize = 200;
@@ -35,7 +35,7 @@ pub fn escape_difference(name: &OsStr) -> Cow<'_, str> {
 }
 
 /// The name that a printed component means; `None` when an escape in it means a separator, a NUL or a dot name.
-pub(crate) fn unescape_name(text: &str) -> Option<OsString> {
+pub fn unescape_name(text: &str) -> Option<OsString> {
     // Where a backslash separates names there is none in a name, and so no escape.
     let escapes = !std::path::is_separator('\\') && text.contains('\\');
     let Some(bytes) = escapes.then(|| unescaped(text)).flatten() else {
@@ -60,7 +60,7 @@ pub fn name_of(bytes: Vec<u8>) -> Option<OsString> {
 }
 
 /// Text from a caller for one line of an answer, cut to 200 characters.
-pub(crate) fn escape_text(text: &str) -> String {
+pub fn escape_text(text: &str) -> String {
     with_escapes(&shorten(text, SHOWN_CHARS), needs_escape)
 }
 
@@ -81,7 +81,7 @@ fn with_escapes(text: &str, needs_escape: impl Fn(char) -> bool) -> String {
 
 /// Characters that take no room, or turn the text around them: what hides one name in another.
 /// Default-ignorable code points and bidirectional controls of Unicode 16, plus the fillers.
-pub(crate) fn is_invisible(character: char) -> bool {
+pub fn is_invisible(character: char) -> bool {
     matches!(character,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
         | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
@@ -95,7 +95,7 @@ fn needs_escape(character: char) -> bool {
     character.is_control() || (is_invisible(character) && character != '\u{fe0f}')
 }
 
-fn push_escape(out: &mut String, character: char) {
+pub(crate) fn push_escape(out: &mut String, character: char) {
     // Writing to a String does not fail.
     let _ = write!(out, "\\u{{{:x}}}", u32::from(character));
 }

@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::{io, ops::Deref, sync::Arc};
 
-use beneath::{Dir, Failure, FileKind, OpenFor};
+use crate::{Dir, Failure, FileKind, OpenFor};
 
 /// How many directories below the top stay open. The soft limit of a process is usually 1024 descriptors
 /// (`RLIMIT_NOFILE`, getrlimit(2)), and several calls walk at once.
@@ -32,18 +32,25 @@ struct StackedDirectory {
 }
 
 impl<T: Deref<Target = Dir>> DirectoryStack<T> {
+    /// One at its top; `purpose` is that of all below it.
     pub fn new(top: T, purpose: OpenFor) -> Self {
         Self { top, purpose, open_at_once: OPEN_AT_ONCE, below: Vec::new() }
     }
 
+    /// How many directories the current one is below the top.
     pub fn depth(&self) -> usize {
         self.below.len()
     }
 
+    /// The names from the top down to the current directory.
     pub fn names(&self) -> impl Iterator<Item = &OsStr> {
         self.below.iter().map(|directory| directory.name.as_os_str())
     }
 
+    /// Opens a child of the current directory and makes it the current one.
+    ///
+    /// # Errors
+    /// Those of the open.
     pub fn enter(&mut self, name: &OsStr) -> Result<(), Failure> {
         let purpose = self.purpose;
         let dir = self.dir()?.dir_beneath(Path::new(name), purpose)?;
@@ -51,6 +58,7 @@ impl<T: Deref<Target = Dir>> DirectoryStack<T> {
         Ok(())
     }
 
+    /// Makes a child of the current directory, which is open, the current one.
     pub fn push(&mut self, name: &OsStr, dir: Arc<Dir>) {
         self.below.push(StackedDirectory { name: name.to_os_string(), dir: Some(dir) });
         if let Some(far) = self.below.len().checked_sub(self.open_at_once + 1) {
@@ -63,10 +71,15 @@ impl<T: Deref<Target = Dir>> DirectoryStack<T> {
         self.below.pop().map(|directory| directory.name)
     }
 
+    /// Goes up to that depth.
     pub fn leave_to(&mut self, depth: usize) {
         self.below.truncate(depth);
     }
 
+    /// The current directory.
+    ///
+    /// # Errors
+    /// Those of opening it again.
     pub fn dir(&mut self) -> Result<&Dir, Failure> {
         let Some(last) = self.below.len().checked_sub(1) else { return Ok(&self.top) };
         if self.below[last].dir.is_none() {
@@ -101,6 +114,7 @@ impl<T: Deref<Target = Dir>> DirectoryStack<T> {
 }
 
 impl DirectoryStack<Arc<Dir>> {
+    /// The current directory, unless it was closed.
     pub fn open(&self) -> Option<&Arc<Dir>> {
         self.below.last().map_or(Some(&self.top), |directory| directory.dir.as_ref())
     }
@@ -110,11 +124,14 @@ impl DirectoryStack<Arc<Dir>> {
 //
 // `std::fs::remove_dir_all` opens by path at its start; this begins at a name in an open directory, so that nothing
 // outside of it can be reached (the race of [CVE-2022-21658]). Nothing is compared: what a person may have changed is
-// removed by `tree/remove.rs` instead.
+// removed by the caller that knows it.
 //
 // [CVE-2022-21658]: https://blog.rust-lang.org/2022/01/20/cve-2022-21658/
 
 /// Removes the entry called `name`, following no link.
+///
+/// # Errors
+/// Those of the system; a part may be removed then.
 pub fn remove_all(dir: &Dir, name: &OsStr) -> io::Result<()> {
     if dir.child_stat(name)?.kind != FileKind::Directory {
         return dir.remove(name);
