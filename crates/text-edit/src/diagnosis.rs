@@ -26,7 +26,9 @@ const MAX_APPLIED_LINES: usize = 12;
 
 /// Explains why `old` was not found; `refusals` are the reasons of the steps.
 pub(super) fn diagnose(search: &Search<'_>, refusals: &[Refusal]) -> Diagnosis {
-    let Some(refusal) = Refusal::chief(refusals) else { return by_nearest(search) };
+    // The one that explains the most.
+    let chief = refusals.iter().copied().max().filter(|refusal| *refusal != Refusal::Unclear);
+    let Some(refusal) = chief else { return by_nearest(search) };
     let summary = explanation(search, refusal);
     match refusal {
         Refusal::TooManyLines => Diagnosis::without_place(summary),

@@ -130,9 +130,4 @@ impl Refusal {
     pub(super) const fn is_final(self) -> bool {
         !matches!(self, Self::TrailingSpace(_) | Self::Unclear)
     }
-
-    /// The one of `refusals` that explains the most; `None` where none explains anything.
-    pub(super) fn chief(refusals: &[Self]) -> Option<Self> {
-        refusals.iter().copied().max().filter(|refusal| *refusal != Self::Unclear)
-    }
 }

@@ -68,10 +68,6 @@ impl<'t> PatchedText<'t> {
         wanted.len() > 1 || wanted[0].contains('\r') || line + 1 < self.lines.len() || self.text.ends_with('\n')
     }
 
-    pub(super) fn places_within(&self, wanted: &[&str], lines: &Range<usize>) -> Vec<usize> {
-        self.all(wanted).filter(|line| lines.contains(line)).take(MAX_KEPT + 1).collect()
-    }
-
     pub(super) fn places_of_either(&self, wanted: &[[&str; 2]]) -> FoundLines {
         let longest = (0..wanted.len()).max_by_key(|index| wanted[*index][0].len()).unwrap_or(0);
         let mut anchors: Vec<usize> = Vec::new();
@@ -105,7 +101,7 @@ impl<'t> PatchedText<'t> {
     }
 
     /// Where these whole lines are, whatever ends them, by the one that the text has least often.
-    fn all<'a>(&'a self, wanted: &'a [&'a str]) -> impl Iterator<Item = usize> + 'a {
+    pub(super) fn all<'a>(&'a self, wanted: &'a [&'a str]) -> impl Iterator<Item = usize> + 'a {
         let lines = |line: &&str| self.by_content.get(plain(line)).map_or(&[][..], Vec::as_slice);
         let rarest = wanted.iter().map(lines).enumerate().min_by_key(|(_, lines)| lines.len());
         let (offset, lines) = rarest.unwrap_or_default();

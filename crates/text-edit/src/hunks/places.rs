@@ -203,7 +203,10 @@ impl HunkCandidates {
                 lines.iter().take(MAX_NAMED).map(|line| text.opened(*line, is_heading)).collect();
             let mut within: Vec<usize> = if self.places.more && !hunk.lacks_blanks() {
                 let old = old_lines(hunk, self.used);
-                blocks.iter().flat_map(|block| text.places_within(&old, block)).collect()
+                let within = |block: &'_ Range<usize>| {
+                    text.all(&old).filter(|line| block.contains(line)).take(MAX_KEPT + 1).collect::<Vec<_>>()
+                };
+                blocks.iter().flat_map(within).collect()
             } else {
                 let lines = self.places.lines.iter().copied();
                 lines.filter(|line| blocks.iter().any(|block| block.contains(line))).collect()

@@ -30,19 +30,8 @@ pub(super) struct Section<'p> {
 /// Git's names of an empty content, abbreviated, with SHA-1 and SHA-256.
 const EMPTY_BLOBS: [&str; 2] = ["e69de29", "473a0f4"];
 /// The beginnings of git's extended headers (<https://git-scm.com/docs/diff-generate-patch>).
-const GIT_HEADERS: [&str; 11] = [
-    "old mode ",
-    "new mode ",
-    "new file mode ",
-    "deleted file mode ",
-    "rename from ",
-    "rename to ",
-    "copy from ",
-    "copy to ",
-    "similarity index ",
-    "dissimilarity index ",
-    "index ",
-];
+const GIT_HEADERS: &str = "old mode,new mode,new file mode,deleted file mode,rename from,rename to,copy from,copy to,\
+    similarity index,dissimilarity index,index";
 /// The mode of a program in git.
 const EXECUTABLE_MODE: &str = "100755";
 
@@ -75,23 +64,24 @@ impl<'p> Section<'p> {
             self.is_binary = true;
             return true;
         }
-        if !self.is_git || self.names.is_some() || !self.hunks.is_empty() {
+        if !self.wants_names() {
             return self.is_binary;
         }
         let line = line.trim_end();
-        let named = GIT_HEADERS.iter().find_map(|header| Some((*header, line.strip_prefix(header)?)));
+        let value_of = |header| line.strip_prefix(header)?.strip_prefix(' ');
+        let named = GIT_HEADERS.split(',').find_map(|header| Some((header, value_of(header)?)));
         let Some((header, value)) = named else { return self.is_binary };
         match header {
-            "old mode " => self.old_mode = Some(value),
-            "new mode " => self.new_mode = Some(value),
-            "new file mode " => (self.is_new, self.new_mode) = (true, Some(value)),
-            "deleted file mode " => (self.is_deleted, self.old_mode) = (true, Some(value)),
-            "rename from " => self.renamed.0 = Some(renamed(value)),
-            "rename to " => self.renamed.1 = Some(renamed(value)),
-            "copy from " => self.copied.0 = Some(renamed(value)),
-            "copy to " => self.copied.1 = Some(renamed(value)),
-            "similarity index " => self.has_content |= !line.ends_with(" 100%"),
-            "index " => {
+            "old mode" => self.old_mode = Some(value),
+            "new mode" => self.new_mode = Some(value),
+            "new file mode" => (self.is_new, self.new_mode) = (true, Some(value)),
+            "deleted file mode" => (self.is_deleted, self.old_mode) = (true, Some(value)),
+            "rename from" => self.renamed.0 = Some(renamed(value)),
+            "rename to" => self.renamed.1 = Some(renamed(value)),
+            "copy from" => self.copied.0 = Some(renamed(value)),
+            "copy to" => self.copied.1 = Some(renamed(value)),
+            "similarity index" => self.has_content |= !line.ends_with(" 100%"),
+            "index" => {
                 let new = value.split_once("..").map(|(_, new)| new);
                 let is_empty = new.is_some_and(|new| EMPTY_BLOBS.iter().any(|empty| new.starts_with(empty)));
                 (self.is_by_git, self.has_content) = (new.is_some(), !is_empty);
