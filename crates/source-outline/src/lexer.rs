@@ -229,7 +229,7 @@ impl Lexer {
 
     fn end_line(&mut self, line: &[u8]) {
         if let OpenLiteral::Quoted(quote, _) = self.open
-            && !self.spans_lines(quote)
+            && !matches!(self.rules.quotes(quote), Quotes::Lines | Quotes::Raw | Quotes::Template)
             && line.last() != Some(&b'\\')
         {
             self.open = OpenLiteral::Code;
@@ -237,10 +237,6 @@ impl Lexer {
         if let Some(word) = self.heredoc.take_if(|_| self.open == OpenLiteral::Code) {
             self.open = OpenLiteral::Heredoc(word);
         }
-    }
-
-    fn spans_lines(&self, quote: u8) -> bool {
-        matches!(self.rules.quotes(quote), Quotes::Lines | Quotes::Raw | Quotes::Template)
     }
 
     /// Leaves what a line before has opened; `None` where all of the line belongs to it.
