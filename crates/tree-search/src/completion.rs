@@ -63,8 +63,8 @@ impl PathIndex {
         } else {
             let found = rank(&query);
             // What was typed may be a mention, `@src/a`, or a part of a URI.
-            let other_readings = query.other_readings().into_iter().filter(|_| found.total == 0);
-            other_readings.map(|query| rank(&query)).find(|found| found.total > 0).unwrap_or(found)
+            let other_readings = query.other_readings().into_iter().filter(|_| found.1 == 0);
+            other_readings.map(|query| rank(&query)).find(|found| found.1 > 0).unwrap_or(found)
         };
         present(request, found, is_complete)
     }
@@ -87,11 +87,10 @@ fn newest(names: &PathList, recent: &HashMap<&WorkspacePath, usize>, wanted: usi
         newest.push_next(modified, || at, name);
     }
     paths.extend(newest.into_sorted().map(|(_, name)| name.path().clone()));
-    RankedPaths { paths, total }
+    (paths, total)
 }
 
-fn present(request: &CompletionRequest<'_>, found: RankedPaths, is_complete: bool) -> Completions {
-    let RankedPaths { paths, mut total } = found;
+fn present(request: &CompletionRequest<'_>, (paths, mut total): RankedPaths, is_complete: bool) -> Completions {
     let mut shown = Vec::new();
     for path in paths {
         if shown.len() == request.limit || request.stop.stopped().is_some() {
@@ -190,11 +189,8 @@ fn folded(text: &str) -> Cow<'_, str> {
 /// Names between two looks at the stop signal.
 const RANKED_PER_CHECK: usize = 256;
 
-#[derive(Debug, Default)]
-struct RankedPaths {
-    paths: Vec<WorkspacePath>,
-    total: usize,
-}
+/// The best ones, and how many there are.
+type RankedPaths = (Vec<WorkspacePath>, usize);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Position {
@@ -265,7 +261,7 @@ fn ranked(
         candidates.truncate(wanted);
     }
     candidates.sort_unstable_by(|one, other| one.order().cmp(&other.order()));
-    RankedPaths { paths: candidates.into_iter().map(|one| one.name.into_path()).collect(), total }
+    (candidates.into_iter().map(|one| one.name.into_path()).collect(), total)
 }
 
 fn name_of(path: &str) -> &str {

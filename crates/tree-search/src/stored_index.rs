@@ -67,12 +67,11 @@ impl StoredIndex {
     }
 
     pub(crate) fn listing(&self) -> Option<&TreeListing> {
-        self.listing.get_or_init(|| self.read_listing()).as_ref()
-    }
-
-    fn read_listing(&self) -> Option<TreeListing> {
-        let bytes = read_part(&self.file, &self.header, LISTING_PART)?;
-        decode_listing(&bytes, self.header.identity.device, self.header.written_seconds())
+        let read = || {
+            let bytes = read_part(&self.file, &self.header, LISTING_PART)?;
+            decode_listing(&bytes, self.header.identity.device, self.header.written_seconds())
+        };
+        self.listing.get_or_init(read).as_ref()
     }
 
     pub(crate) fn cursor(self: &Arc<Self>) -> StoredCursor {

@@ -53,12 +53,6 @@ pub(super) struct FileMatches {
     pub(super) undecoded: bool,
 }
 
-impl FileMatches {
-    pub(super) fn without_hidden_lines(self, limits: FileLimits) -> Self {
-        if self.matches > limits.skip { self } else { Self { lines: Vec::new(), bytes: 0, ..self } }
-    }
-}
-
 #[derive(Debug)]
 pub(super) struct Collector<'a> {
     pub(super) matcher: &'a RegexMatcher,

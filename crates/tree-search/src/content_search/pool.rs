@@ -69,11 +69,6 @@ impl<'a> SearchPool<'a> {
         }
     }
 
-    /// Whether to wait on for what other threads find.
-    pub(super) fn wait_on(&self) -> bool {
-        !self.is_done() && self.query.stop.stopped_while_waiting().is_none()
-    }
-
     pub(super) fn merge(&self) -> MutexGuard<'_, Merge> {
         // A worker that panicked while it merged ends the call anyway.
         self.merge.lock().unwrap_or_else(PoisonError::into_inner)

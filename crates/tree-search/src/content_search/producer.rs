@@ -209,7 +209,8 @@ impl<'a> Producer<'a> {
         }
         // One slow file must not let the results of everything after it pile up.
         let mut merge = self.pool.merge();
-        while merge.held > MAX_HELD && self.pool.wait_on() {
+        let waits_on = || !self.pool.is_done() && self.pool.query.stop.stopped_while_waiting().is_none();
+        while merge.held > MAX_HELD && waits_on() {
             let waited = self.pool.merged.wait_timeout(merge, MAX_WAIT);
             merge = waited.unwrap_or_else(PoisonError::into_inner).0;
         }

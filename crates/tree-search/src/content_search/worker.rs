@@ -380,7 +380,10 @@ impl<'a> Worker<'a> {
             (is_ascii, nuls) = (reader.is_ascii, reader.nuls.unwrap_or_default());
             result
         };
-        let mut found = sink.found.without_hidden_lines(target.limits);
+        let mut found = sink.found;
+        if found.matches <= target.limits.skip {
+            (found.lines, found.bytes) = (Vec::new(), 0);
+        }
         found.binary |= nuls > target.size / 2;
         if self.beyond_ascii.searches_decoded() {
             found.foreign |= !is_ascii || slice.is_some_and(|content| !content.is_ascii());

@@ -186,7 +186,9 @@ impl PatternReader {
         let mut ways = self.by_context(ends.into_iter().flatten());
         if let Some(unknown) = ways.get(&Context::default()).copied() {
             // After unknown text, what else is known of it says nothing.
-            ways.retain(|context, node| *context == Context::default() || !self.graph.implies(*node, unknown));
+            let known = &self.graph.nodes[unknown];
+            let is_implied = |node| node == unknown || known.contains(&(node, GramColumns::default()));
+            ways.retain(|context, node| *context == Context::default() || !is_implied(*node));
         }
         self.narrowed(ways, MAX_WAYS)
     }
@@ -345,10 +347,6 @@ impl GramGraph {
 
     pub(super) fn any(&mut self, nodes: impl IntoIterator<Item = NodeId>) -> NodeId {
         self.node(nodes.into_iter().map(|node| (node, GramColumns::default())).collect())
-    }
-
-    fn implies(&self, node: NodeId, other: NodeId) -> bool {
-        node == other || self.nodes[other].contains(&(node, GramColumns::default()))
     }
 
     /// The query of all paths to `end`; `None`: nothing can match.

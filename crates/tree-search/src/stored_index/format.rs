@@ -105,7 +105,8 @@ impl Header {
 
     pub(super) fn column_at(&self, column: usize) -> u64 {
         let (segments, length, _) = self.part(SEGMENT_LIST);
-        segments + length + column as u64 * self.column_bytes()
+        let column_bytes = u64::from(self.blocks) * size_of::<u64>() as u64 + CHECKSUM_BYTES as u64;
+        segments + length + column as u64 * column_bytes
     }
 
     /// Of how many segments a word has the bits of one column: all 64 of a block, but of a filter with a single block as
@@ -134,11 +135,6 @@ impl Header {
         (self.segments, self.blocks) = (narrow(segments.len())?, narrow(blocks)?);
         self.segments_checksum = Self::checksum(self.id, SEGMENT_LIST, segments);
         Ok(())
-    }
-
-    /// Bytes of a column with its checksum.
-    fn column_bytes(&self) -> u64 {
-        u64::from(self.blocks) * size_of::<u64>() as u64 + CHECKSUM_BYTES as u64
     }
 
     pub(super) fn length(&self) -> u64 {
@@ -189,7 +185,7 @@ impl Header {
 
     pub(super) fn decode(bytes: &[u8; HEADER_BYTES]) -> Result<Self, Unusable> {
         let (content, checksum) = bytes.split_at(HEADER_BYTES - CHECKSUM_BYTES);
-        let mut reader = ByteReader::new(content);
+        let mut reader = ByteReader(content);
         let versions = (reader.array(), small(&mut reader), small(&mut reader));
         // Before the checksum, which another version may have in another place.
         if versions.0 == Some(MAGIC_BYTES)
@@ -266,17 +262,9 @@ pub(super) fn narrow(length: usize) -> io::Result<u32> {
 
 /// Bytes that are read from front to back. `None` from every method once they end too early.
 #[derive(Clone, Debug)]
-pub(super) struct ByteReader<'b>(&'b [u8]);
+pub(super) struct ByteReader<'b>(pub(super) &'b [u8]);
 
 impl<'b> ByteReader<'b> {
-    pub(super) fn new(bytes: &'b [u8]) -> Self {
-        Self(bytes)
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.0.len()
-    }
-
     pub(super) fn take(&mut self, count: usize) -> Option<&'b [u8]> {
         let (taken, rest) = self.0.split_at_checked(count)?;
         self.0 = rest;
@@ -437,7 +425,7 @@ impl StoredFile {
             _ => {
                 let count = reader.length()?;
                 // Each takes two bytes or more.
-                if count > reader.len() / 2 {
+                if count > reader.0.len() / 2 {
                     return None;
                 }
                 let (mut segments, mut end) = (Vec::with_capacity(count), 0_u32);
@@ -497,15 +485,15 @@ mod tests {
             let mut bytes = Vec::new();
             put_number(&mut bytes, number);
             put_signed(&mut bytes, signed);
-            let mut reader = ByteReader::new(&bytes);
-            prop_assert_eq!((reader.number(), reader.signed(), reader.len()), (Some(number), Some(signed), 0));
+            let mut reader = ByteReader(&bytes);
+            prop_assert_eq!((reader.number(), reader.signed(), reader.0.len()), (Some(number), Some(signed), 0));
         }
     }
 
     #[test]
     fn number_that_is_too_long_or_cut_is_none() {
         for bytes in [&[0x80; 11][..], &[0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 2], &[0x80], &[]] {
-            assert_eq!(ByteReader::new(bytes).number(), None, "{bytes:?}");
+            assert_eq!(ByteReader(bytes).number(), None, "{bytes:?}");
         }
     }
 }

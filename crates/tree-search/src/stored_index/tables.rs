@@ -103,10 +103,10 @@ fn by_components(one: &[u8], two: &[u8]) -> Ordering {
 }
 
 fn decode(bytes: &[u8], bounds: &Bounds) -> Option<StoredDirectory> {
-    let mut reader = ByteReader::new(bytes);
+    let mut reader = ByteReader(bytes);
     let count = reader.length()?;
     // Each file takes eight bytes or more: memory in proportion to the bytes of the file.
-    if count > reader.len() / 8 {
+    if count > reader.0.len() / 8 {
         return None;
     }
     let mut directory = StoredDirectory { files: Vec::with_capacity(count), ..StoredDirectory::default() };
@@ -136,7 +136,7 @@ fn decode(bytes: &[u8], bounds: &Bounds) -> Option<StoredDirectory> {
             directory.files.push((start..directory.names.len(), file));
         }
     }
-    (reader.len() == 0).then_some(directory)
+    (reader.0.is_empty()).then_some(directory)
 }
 
 /// Whether a directory may hold a name of these bytes.
@@ -206,12 +206,12 @@ fn put_directory(out: &mut Vec<u8>, listing: &TreeListing, at: u32, previous: &m
 /// The listing that these bytes are, of a root on that device. Facts that do not lie before `written`, seconds and
 /// nanoseconds since 1970, are left out.
 pub(super) fn decode_listing(bytes: &[u8], device: u64, written: (i64, u32)) -> Option<TreeListing> {
-    let mut reader = ByteReader::new(bytes);
+    let mut reader = ByteReader(bytes);
     let rules = Revision::from_bytes(reader.array::<DIGEST_BYTES>()?);
     let listing = TreeListing { rules, directories: Vec::new(), text: Vec::with_capacity(bytes.len() / 2) };
     let mut decoder = Decoder { reader, listing, previous: Previous::default(), device, written };
     decoder.directory(0)?;
-    (decoder.reader.len() == 0).then_some(decoder.listing)
+    (decoder.reader.0.is_empty()).then_some(decoder.listing)
 }
 
 struct Decoder<'b> {
@@ -233,7 +233,7 @@ impl Decoder<'_> {
         let mut directory = self.facts_and_rules()?;
         let count = self.reader.length()?;
         // Each takes three bytes or more: memory in proportion to the bytes of the file.
-        if count > self.reader.len() / 3 {
+        if count > self.reader.0.len() / 3 {
             return None;
         }
         directory.names.reserve_exact(count);
