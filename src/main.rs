@@ -219,10 +219,8 @@ fn services(config: &Config, opened: OpenedPaths, confinement: ConfineReport) ->
     let services = |workspace: Workspace, role: Option<&Role>| {
         // A handle more fails where too few files may be open; the session then remembers in memory.
         let own_state = state.as_ref().and_then(|state| state.try_clone().ok());
-        let session = match role {
-            Some(role) => Session::of_role(own_state, &config.history, &role.name).within(role.quota),
-            None => Session::with_history(own_state, &config.history).within(config.quota),
-        };
+        let (name, quota) = role.map_or((None, config.quota), |role| (Some(role.name.as_str()), role.quota));
+        let session = Session::of(own_state, &config.history, name, quota);
         if let Some(state) = &state {
             workspace.keep_intents(state);
         }

@@ -15,7 +15,8 @@ use rmcp::{
         DiscoverResult, ErrorCode, Implementation, InitializeRequestParams, InitializeResult,
         ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
         ProgressNotification, ProgressNotificationParam, ProgressToken, ProtocolVersion, ReadResourceRequestParams,
-        ReadResourceResponse, Reference, ServerCapabilities, ServerConfig, ServerJsonRpcMessage, ServerNotification,
+        ReadResourceResponse, Reference, ResultType, ServerCapabilities, ServerConfig, ServerJsonRpcMessage,
+        ServerNotification,
     },
     service::RequestContext,
 };
@@ -209,7 +210,8 @@ impl ServerHandler for Handler {
         self.resources_of(&context, "resources/list")?;
         let list = Operation::List { cursor: request.and_then(|request| request.cursor) };
         let answer = self.operate(&context, list, context.ct.clone()).await;
-        let mut result = results::resource_page(answer.map_err(|error| results::resource_error(&error, None))?)?;
+        let page = results::facts(answer.map_err(|error| results::resource_error(&error, None))?.facts)?;
+        let mut result = ListResourcesResult { result_type: Some(ResultType::COMPLETE), ..page };
         // Each read of a file changes it.
         (result.ttl_ms, result.cache_scope) = cache_for(0, &context);
         Ok(result)
@@ -219,8 +221,8 @@ impl ServerHandler for Handler {
         self.resources_of(&context, "resources/read")?;
         let read = Operation::Read { uri: request.uri.clone() };
         let answer = self.operate(&context, read, context.ct.clone()).await;
-        let mut result =
-            results::resource_content(answer.map_err(|error| results::resource_error(&error, Some(&request.uri)))?)?;
+        let answer = answer.map_err(|error| results::resource_error(&error, Some(&request.uri)))?;
+        let mut result = results::resource_content(answer);
         (result.ttl_ms, result.cache_scope) = cache_for(0, &context);
         Ok(result.into())
     }
@@ -235,7 +237,7 @@ impl ServerHandler for Handler {
         let cancelled = context.ct.child_token();
         served.begin_completion(&cancelled);
         match self.operate(&context, complete, cancelled.clone()).await {
-            Ok(answer) => results::completion(answer).map(CompleteResult::new),
+            Ok(answer) => results::facts(answer.facts).map(CompleteResult::new),
             // Given up for a newer one and not by the client, which would show an error to the person who types.
             Err(error) if error.kind() == Kind::Cancelled && !context.ct.is_cancelled() => {
                 let later = CompletionInfo::with_pagination(Vec::new(), None, true);

@@ -12,11 +12,11 @@ use confined_fs::Root;
 use rmcp::{
     ErrorData,
     model::{
-        Annotations, CallToolResult, CompletionInfo, ContentBlock, ErrorCode, ListResourcesResult, MetaObject,
-        ReadResourceResult, Resource, ResourceContents, ResourceTemplate, ResultType, Role, Tool, ToolAnnotations,
+        Annotations, CallToolResult, ContentBlock, ErrorCode, MetaObject, ReadResourceResult, Resource,
+        ResourceContents, ResourceTemplate, Role, Tool, ToolAnnotations,
     },
 };
-use serde::{Deserialize, de::DeserializeOwned};
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use text_file::shorten;
 
@@ -156,17 +156,8 @@ fn first_lines(lines: &[String], end_of_fence: Option<&str>, budget: AnswerBudge
     let note =
         |shown: usize| format!("{end_of_fence}(cut after {shown} of {} lines; ask for a smaller part)", lines.len());
     let mut gauge = budget.less(&note(lines.len())).gauge();
-    let (mut text, mut shown) = (String::new(), 0);
-    for line in lines {
-        let end = text.len();
-        text.push_str(line);
-        text.push('\n');
-        if !gauge.fits(&text) {
-            text.truncate(end);
-            break;
-        }
-        shown += 1;
-    }
+    let mut text = String::new();
+    let shown = lines.iter().take_while(|line| gauge.push(&mut text, &format!("{line}\n"), false)).count();
     text + &note(shown)
 }
 
@@ -229,32 +220,18 @@ pub(super) fn resource_templates(workspace: &Workspace) -> Vec<ResourceTemplate>
     workspace.roots().iter().map(template).collect()
 }
 
-pub(super) fn resource_page(answer: Answer) -> Result<ListResourcesResult, ErrorData> {
-    let page: ListResourcesResult = facts(answer.facts)?;
-    Ok(ListResourcesResult { result_type: Some(ResultType::COMPLETE), ..page })
-}
-
-pub(super) fn resource_content(answer: Answer) -> Result<ReadResourceResult, ErrorData> {
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Described {
-        uri: String,
-        mime_type: String,
-    }
-    let Described { uri, mime_type } = facts(answer.facts)?;
+pub(super) fn resource_content(answer: Answer) -> ReadResourceResult {
+    let fact = |key| answer.facts.get(key).and_then(Value::as_str).unwrap_or_default();
+    let (uri, mime_type) = (fact("uri"), fact("mimeType"));
     let block = |content| match content {
-        Content::Text(text) => Some(ResourceContents::text(text, &*uri).with_mime_type(&*mime_type)),
+        Content::Text(text) => Some(ResourceContents::text(text, uri).with_mime_type(mime_type)),
         Content::Image { bytes, mime } => {
-            Some(ResourceContents::blob(BASE64_STANDARD.encode(bytes), &*uri).with_mime_type(mime))
+            Some(ResourceContents::blob(BASE64_STANDARD.encode(bytes), uri).with_mime_type(mime))
         }
         // A resource is content; only `present` answers links.
         Content::Link(_) => None,
     };
-    Ok(ReadResourceResult::new(answer.content.into_iter().filter_map(block).collect()))
-}
-
-pub(super) fn completion(answer: Answer) -> Result<CompletionInfo, ErrorData> {
-    facts(answer.facts)
+    ReadResourceResult::new(answer.content.into_iter().filter_map(block).collect())
 }
 
 /// The error of a failed operation, about `uri` if it was about one.
@@ -273,7 +250,7 @@ pub(super) fn resource_error(error: &ToolError, uri: Option<&str>) -> ErrorData 
     ErrorData::new(code, error.text(), Some(Value::Object(data)))
 }
 
-fn facts<T: DeserializeOwned>(facts: Map<String, Value>) -> Result<T, ErrorData> {
+pub(super) fn facts<T: DeserializeOwned>(facts: Map<String, Value>) -> Result<T, ErrorData> {
     serde_json::from_value(Value::Object(facts))
         .map_err(|error| ErrorData::internal_error(format!("the answer cannot be sent: {error}"), None))
 }

@@ -22,7 +22,7 @@ use confined_fs::{Access, PolicyRules, RootSpec};
 use file_tools::CallContext;
 use file_tools::{
     Selection, Settings, Toolbox,
-    session::{QuotaLimits, Session},
+    session::{HistoryLimits, QuotaLimits, Session},
 };
 use rootbound::server::{Block, CallOutcome, InProcessClient, Server, ServerOptions, Services};
 use serde_json::{Map, Value, json};
@@ -111,9 +111,13 @@ impl Setup {
     /// cancelled nor out of time.
     #[cfg(unix)]
     pub(crate) fn context(&self, workspace: &Arc<Workspace>, index: IndexMode) -> CallContext {
-        let (session, path_index) = (Arc::new(Session::new(None).within(self.quota)), Arc::new(PathIndex::new(index)));
+        let (session, path_index) = (Arc::new(self.session(None)), Arc::new(PathIndex::new(index)));
         let settings = Arc::new(self.settings.clone());
         CallContext::new(Arc::clone(workspace), session, path_index, settings, Duration::from_secs(24 * 3600))
+    }
+
+    fn session(&self, state: Option<StateDir>) -> Session {
+        Session::of(state, &HistoryLimits::default(), None, self.quota)
     }
 
     /// The server that these settings describe, on the folders below `dir`.
@@ -125,7 +129,7 @@ impl Setup {
         }
         Server::new(Services {
             workspace: Arc::new(workspace),
-            session: Arc::new(Session::new(state).within(self.quota)),
+            session: Arc::new(self.session(state)),
             path_index: Arc::default(),
             toolbox: Toolbox::new(&self.selection),
             settings: Arc::new(self.settings.clone()),

@@ -86,10 +86,8 @@ impl Tool for ApplyPatch {
         applied?;
         let changes = NetChanges::of(cx, files)?;
         if changes.files.is_empty() {
-            return Err(ToolError::invalid(
-                "the patch changes nothing: every file already has the content that it asks for",
-            )
-            .hint("look at the files before you send another patch"));
+            let sentence = "the patch changes nothing: every file already has the content that it asks for";
+            return Err(ToolError::invalid(sentence).hint("look at the files before you send another patch"));
         }
         Ok(Plan::Change(Box::new(NetChanges { notes: patch.notes, ..changes })))
     }
@@ -143,10 +141,10 @@ impl Change for NetChanges {
             .files
             .iter()
             .map(|file| Fingerprint {
-                path: match &file.from {
-                    Some(from) => format!("{from} -> {}", file.real),
-                    None => file.real.to_string(),
-                },
+                path: file
+                    .from
+                    .as_ref()
+                    .map_or_else(|| file.real.to_string(), |from| format!("{from} -> {}", file.real)),
                 base: file.base,
                 content: file.after,
             })
@@ -226,7 +224,7 @@ fn answer(
         let revision = revision(change);
         let diff = change.diff(DiffExtent::Brief(0));
         let mut file = FileOutput {
-            change: change.kind.name().to_owned(),
+            change: change.kind.name(),
             path: change.path.to_string(),
             from: change.from.as_ref().map(ToString::to_string),
             revision: revision.map(|revision| revision.to_string()),

@@ -24,7 +24,7 @@ use confined_fs::RevisionPrefix;
 
 use super::{
     Alias, CallContext, ExistingKind, Group, Kind, Plan, Spec, Tool, ToolError, args,
-    read::{CopiedText, TextSource},
+    read::{TextSource, copied_text},
     read_before_write,
     tool::PATH_ALIASES,
 };
@@ -196,11 +196,9 @@ fn edits(cx: &CallContext, args: Args) -> Result<Vec<EditEntry>, ToolError> {
         }
         (Some(edits), None, None) => {
             if edits.is_empty() || edits.len() > MAX_EDITS {
-                return Err(ToolError::invalid(format!(
-                    "`edits` has {} edits; it takes 1 to {MAX_EDITS}",
-                    edits.len()
-                ))
-                .hint("send them in several calls, or old_string and new_string for a single one"));
+                let sentence = format!("`edits` has {} edits; it takes 1 to {MAX_EDITS}", edits.len());
+                return Err(ToolError::invalid(sentence)
+                    .hint("send them in several calls, or old_string and new_string for a single one"));
             }
             entries(cx, edits, (replace_all, word))?
         }
@@ -252,10 +250,7 @@ impl SingleEdit {
             (Some(_), Some(_)) => Err(ToolError::invalid("new_string and new_from were both given")
                 .hint("send one of them: the new text, or the file and lines to copy it from")),
             (Some(new), None) => Ok((new, None)),
-            (None, Some(from)) => {
-                let copied = CopiedText::of(cx, &from)?;
-                Ok((copied.text, Some(copied.source)))
-            }
+            (None, Some(from)) => copied_text(cx, &from).map(|(text, source)| (text, Some(source))),
             (None, None) => Err(args::missing("new_string", &Edit::SPEC)),
         }
     }

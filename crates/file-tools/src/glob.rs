@@ -6,7 +6,7 @@
 mod nearest;
 mod request;
 
-use std::{fmt::Write as _, time::Instant};
+use std::time::Instant;
 
 use confined_fs::{WorkspacePath, stop::StopReason};
 use request::{Args, GlobHits, GlobRequest};
@@ -78,12 +78,9 @@ impl GlobRequest {
         let (mut body, mut paths, mut gauge) = (String::new(), Vec::new(), room.gauge());
         for (at, (path, directory)) in found.paths.iter().enumerate().skip(self.skip) {
             let path = printed(path, *directory);
-            let before = body.len();
-            // Numbered across the pages: `offset` is the number of the last one.
-            let _ = write!(body, "\n{}. {path}", at + 1);
-            // The first one is shown in any case, or the next page would begin where this one did.
-            if !gauge.fits(&body) && !paths.is_empty() {
-                body.truncate(before);
+            // Numbered across the pages: `offset` is the number of the last one. The first one is shown in any case, or the
+            // next page would begin where this one did.
+            if !gauge.push(&mut body, &format!("\n{}. {path}", at + 1), paths.is_empty()) {
                 break;
             }
             paths.push(path);

@@ -45,7 +45,7 @@ use super::{
     ls,
     tool::{LINE_ALIASES, PATH_ALIASES},
 };
-pub(crate) use copied_text::{CopiedText, TextSource};
+pub(crate) use copied_text::{TextSource, copied_text};
 pub(crate) use since::Base;
 
 /// Stands in for the reader of PDF files in a build without it.
@@ -185,10 +185,9 @@ fn names_answer(cx: &CallContext, SecretNames { asked, real, names }: &SecretNam
         left > 0
     });
     let shown: Vec<&str> = fitting.map(String::as_str).collect();
-    let more = match names.len() - shown.len() {
-        0 => String::new(),
-        more => format!("\n({more} more names in this file do not fit, and cannot be shown)"),
-    };
+    let more = (names.len() > shown.len()).then(|| names.len() - shown.len());
+    let more = more.map(|more| format!("\n({more} more names in this file do not fit, and cannot be shown)"));
+    let more = more.unwrap_or_default();
     let text = format!("names in {asked} (values hidden): {}{more}", shown.join(", "));
     let text = fenced(&cx.workspace, [real], text);
     let file = FileOutput { text: Some(text.clone()), path: asked.to_string(), ..FileOutput::default() };
@@ -218,10 +217,10 @@ fn read_as_format(cx: &CallContext, request: &FileRequest, source: Source) -> Re
         // What these take is too much for the thread that reads requests.
         (Format::Pdf | Format::Office, _) if cx.blocking == Blocking::Never => Err(ToolError::would_block()),
         (Format::Pdf, None) if request.encoding.is_none() => read_pdf(cx, request, source, None),
-        (Format::Pdf, Some(Part::Pages { first, last })) => read_pdf(cx, request, source, Some((*first, *last))),
+        (Format::Pdf, Some(Part::Pages(pages))) => read_pdf(cx, request, source, Some(*pages)),
         (Format::Office, _) => read_office(cx, request, source),
         (Format::Image(info), _) => read_image(cx, request, source, info),
-        (Format::Notebook | Format::Text, Some(Part::Columns { .. })) | (Format::Pdf | Format::Text, None) => {
+        (Format::Notebook | Format::Text, Some(Part::Columns(_))) | (Format::Pdf | Format::Text, None) => {
             read_text(cx, request, source)
         }
         (Format::Text, Some(Part::Def(name))) => read_definition(cx, request, source, name),
@@ -468,10 +467,7 @@ const MAX_TEXT: usize = 1 << 20;
 ///
 /// A file as a resource: its text as it is in the file, without line numbers and footer, since a client puts it into the
 /// conversation as an attachment. Other formats are shown as `read` shows them. It is whole or an error, never cut.
-pub(crate) struct ResourceText {
-    pub(crate) content: answer::Content,
-    pub(crate) mime_type: &'static str,
-}
+pub(crate) type ResourceText = (answer::Content, &'static str);
 
 /// The file at `path`; `None` for a directory.
 ///
@@ -484,10 +480,8 @@ pub(crate) fn read_resource(cx: &CallContext, path: &WorkspacePath) -> Result<Op
         OpenedEntry::Names(_, refusal) => return Err(refusal),
     };
     let limit = cx.settings.max_output.unwrap_or(MAX_TEXT);
-    match Format::of(path, &source.head) {
-        Format::Text => read_plain(cx, source, limit).map(Some),
-        Format::Image(_) | Format::Pdf | Format::Office | Format::Notebook => read_shown(cx, source, limit).map(Some),
-    }
+    let is_text = Format::of(path, &source.head) == Format::Text;
+    if is_text { read_plain(cx, source, limit) } else { read_shown(cx, source, limit) }.map(Some)
 }
 
 /// A text file. The file counts as seen: the client got all of it, for the conversation.
@@ -510,7 +504,7 @@ fn read_plain(cx: &CallContext, mut source: Source, limit: usize) -> Result<Reso
     let text = if cx.workspace.is_untrusted(real) { fence(text) } else { text.to_owned() };
     // The name says the type, and the content was found to be text: a type of bytes would belie what is sent.
     let mime_type = media_type(&source.path().display_name()).filter(|kind| !is_of_bytes(kind)).unwrap_or("text/plain");
-    Ok(ResourceText { content: answer::Content::Text(text), mime_type })
+    Ok((answer::Content::Text(text), mime_type))
 }
 
 /// Whether a media type is that of a format that is no text, whatever the file of that name holds.
@@ -530,19 +524,14 @@ fn read_shown(cx: &CallContext, source: Source, limit: usize) -> Result<Resource
     let (ledger, text) = (&cx.session.ledger, shown.render());
     shown.record.and_then(|record| record(ledger)).inspect(|pending| ledger.save(pending));
     Ok(match shown.image {
-        Some(image) => ResourceText {
-            content: answer::Content::Image { bytes: image.bytes, mime: image.mime },
-            mime_type: image.mime,
-        },
-        None => ResourceText { content: answer::Content::Text(text), mime_type: "text/plain" },
+        Some(ShownImage { bytes, mime }) => (answer::Content::Image { bytes, mime }, mime),
+        None => (answer::Content::Text(text), "text/plain"),
     })
 }
 
 fn too_large(source: &Source, limit: usize) -> ToolError {
     let (path, size) = (source.path(), source.size());
-    ToolError::new(
-        Kind::TooLarge,
-        format!("{path} has {size} bytes; a resource is sent whole, and its text has at most {limit}"),
-    )
-    .hint("ask for a part of the file in the conversation: the read tool shows parts of files of any size")
+    let sentence = format!("{path} has {size} bytes; a resource is sent whole, and its text has at most {limit}");
+    ToolError::new(Kind::TooLarge, sentence)
+        .hint("ask for a part of the file in the conversation: the read tool shows parts of files of any size")
 }

@@ -5,13 +5,7 @@ use serde_json::{Map, Value, json};
 use text_file::{media_type, shorten};
 use tree_search::{CompletionRequest, Completions};
 
-use super::{
-    Answer, CallContext, Kind, ToolError,
-    answer::utc,
-    ls,
-    read::{ResourceText, read_resource},
-    read_before_write,
-};
+use super::{Answer, CallContext, Kind, ToolError, answer::utc, ls, read::read_resource, read_before_write};
 
 const MAX_PAGE: usize = 50;
 /// Values of one completion: as many as the protocol allows.
@@ -175,7 +169,7 @@ fn read(cx: &CallContext, uri: &str) -> Result<Answer, ToolError> {
         path => path?,
     };
     let (content, mime_type) = match read_resource(cx, &path)? {
-        Some(ResourceText { content, mime_type }) => (vec![content], mime_type),
+        Some((content, mime_type)) => (vec![content], mime_type),
         None => (ls::directory(cx, &path.to_string())?.content, "text/plain"),
     };
     let described = json!({ "uri": path.resource_uri(), "mimeType": mime_type });

@@ -29,34 +29,22 @@ pub struct Session {
 impl Session {
     /// A session that remembers in `state` what was seen and replaced, or in memory alone without it.
     pub fn new(state: Option<StateDir>) -> Self {
-        Self::with_history(state, &HistoryLimits::default())
+        Self::of(state, &HistoryLimits::default(), None, QuotaLimits::default())
     }
 
-    pub fn with_history(state: Option<StateDir>, limits: &HistoryLimits) -> Self {
+    /// Likewise; what was seen counts for the calls of `role` alone, if there is one.
+    pub fn of(state: Option<StateDir>, limits: &HistoryLimits, role: Option<&str>, quota: QuotaLimits) -> Self {
         let history = History::new(state.as_ref(), limits);
-        Self::of(state, history)
-    }
-
-    /// As [`Session::with_history`], where what was seen counts for the calls of one role alone.
-    pub fn of_role(state: Option<StateDir>, limits: &HistoryLimits, role: &str) -> Self {
-        let history = History::new(state.as_ref(), limits);
-        let name = Revision::of(role.as_bytes()).to_string();
-        let own = state.and_then(|state| state.folder(&format!("role-{name}")).ok());
-        Self::of(own, history)
-    }
-
-    fn of(seen: Option<StateDir>, history: History) -> Self {
-        Self { ledger: Ledger::new(seen), history, quota: Quota::default(), changes: ChangeFeed::default() }
+        let own = |role: &str| format!("role-{}", Revision::of(role.as_bytes()));
+        let seen = match role {
+            Some(role) => state.and_then(|state| state.folder(&own(role)).ok()),
+            None => state,
+        };
+        Self { ledger: Ledger::new(seen), history, quota: Quota::new(quota), changes: ChangeFeed::default() }
     }
 
     /// The codes by which changes are confirmed; `None` without a state folder.
     pub fn confirm_codes(&self) -> Option<io::Result<ConfirmCodes>> {
         self.ledger.state().map(ConfirmCodes::of)
-    }
-
-    #[must_use]
-    pub fn within(mut self, limits: QuotaLimits) -> Self {
-        self.quota = Quota::new(limits);
-        self
     }
 }

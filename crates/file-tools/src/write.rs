@@ -102,11 +102,9 @@ impl Tool for Write {
         let target = cx.workspace.writable(&path)?;
         let limit = cx.settings.max_file_size;
         if args.content.len() as u64 > limit {
-            return Err(ToolError::new(
-                Kind::TooLarge,
-                format!("`content` is {} bytes; at most {limit} bytes are written to one file", args.content.len()),
-            )
-            .hint("split it over several files"));
+            let sentence =
+                format!("`content` is {} bytes; at most {limit} bytes are written to one file", args.content.len());
+            return Err(ToolError::new(Kind::TooLarge, sentence).hint("split it over several files"));
         }
         let given = args.path;
         let request = WriteRequest { given, path, target, content: args.content, mode, expected, at, encoding };

@@ -59,18 +59,11 @@ pub(super) enum NetKind {
 impl NetKind {
     /// The letter that git and codex have for it.
     pub(super) fn letter(self) -> char {
-        // It is the first one of the name.
-        char::from(self.name().as_bytes()[0].to_ascii_uppercase())
+        format!("{self:?}").remove(0)
     }
 
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Added => "added",
-            Self::Modified => "modified",
-            Self::Deleted => "deleted",
-            Self::Renamed => "renamed",
-            Self::Copied => "copied",
-        }
+    pub(super) fn name(self) -> String {
+        format!("{self:?}").to_lowercase()
     }
 }
 

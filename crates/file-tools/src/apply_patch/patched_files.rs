@@ -297,11 +297,8 @@ fn on_disk(path: &WorkspacePath, target: &WritablePath, now: Snapshot) -> Patche
 }
 
 fn gone(path: &WorkspacePath) -> ToolError {
-    ToolError::new(
-        Kind::NotFound,
-        format!("{path} is no longer there: an earlier section of the patch deletes or renames it"),
-    )
-    .hint("change the file in a section before that one, or name its new path")
+    let sentence = format!("{path} is no longer there: an earlier section of the patch deletes or renames it");
+    ToolError::new(Kind::NotFound, sentence).hint("change the file in a section before that one, or name its new path")
 }
 
 fn no_file(path: &WorkspacePath, is_directory: bool) -> ToolError {

@@ -175,12 +175,13 @@ pub(super) fn unwritable(path: &WorkspacePath, hunks: &[PatchHunk<'_>], error: &
         SpliceError::Unrepresentable { character, encoding } => {
             let adds = |hunk: &&PatchHunk<'_>| hunk.new_lines().iter().any(|line| line.contains(*character));
             let hunk = hunks.iter().position(|hunk| adds(&hunk)).unwrap_or_default();
-            ToolError::invalid(format!(
+            let sentence = format!(
                 "{}: it has {character:?} (U+{:04X}), which {path}, a file in {encoding}, cannot represent",
                 named(path, (hunk + 1, &hunks[hunk])),
                 u32::from(*character)
-            ))
-            .hint("write the character that is meant, or another one, or convert the whole file with write")
+            );
+            ToolError::invalid(sentence)
+                .hint("write the character that is meant, or another one, or convert the whole file with write")
         }
         SpliceError::Unstable { encoding } => ToolError::inseparable(path, encoding),
     }

@@ -68,11 +68,9 @@ impl SectionApplier<'_> {
             let before = self.problems.count();
             let Some(made) = self.patched(index, &path, hunks)? else { return Ok(()) };
             if !made.document.text().is_empty() && self.problems.count() == before {
-                return Err(ToolError::new(
-                    Kind::NoMatch,
-                    format!("the patch deletes {path}, but the file has lines that it does not remove"),
-                )
-                .hint("read the file; to delete it whatever it holds, send `*** Delete File:` without lines"));
+                let sentence = format!("the patch deletes {path}, but the file has lines that it does not remove");
+                return Err(ToolError::new(Kind::NoMatch, sentence)
+                    .hint("read the file; to delete it whatever it holds, send `*** Delete File:` without lines"));
             }
         }
         self.files.get_mut(index).now = None;

@@ -148,10 +148,7 @@ pub(crate) fn try_fitted<E>(
 /// The room for the next try, where the answer with a list of `room` is over `budget`.
 fn smaller(budget: &AnswerBudget, room: AnswerBudget, answer: &Answer) -> Option<AnswerBudget> {
     let mut limit = room.limit;
-    let texts = answer.content.iter().map(|block| match block {
-        Content::Text(text) => budget.cost(text),
-        Content::Image { .. } | Content::Link(_) => 0,
-    });
+    let texts = answer.content.iter().map(|block| if let Content::Text(text) = block { budget.cost(text) } else { 0 });
     let used: usize = texts.sum();
     let over = used.saturating_sub(budget.limit);
     if over > 0 {

@@ -176,6 +176,17 @@ impl Gauge {
         self.measured = text.len();
         self.cost <= limit
     }
+
+    /// Adds `piece`, whole lines, to `text` where that fits then, or in any case.
+    pub fn push(&mut self, text: &mut String, piece: &str, in_any_case: bool) -> bool {
+        let end = text.len();
+        text.push_str(piece);
+        let stays = self.fits(text) || in_any_case;
+        if !stays {
+            text.truncate(end);
+        }
+        stays
+    }
 }
 
 /// The most that each of `costs` may be, so that all of them together are at most `limit`: what is below it leaves its

@@ -49,10 +49,8 @@ pub(crate) fn normalise(
         }
     }
     let required = schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
-    match required.into_iter().find(|name| !typed.contains_key(*name)) {
-        Some(name) => Err(missing(name, spec)),
-        None => Ok(typed),
-    }
+    let absent = required.into_iter().find(|name| !typed.contains_key(*name));
+    absent.map_or(Ok(typed), |name| Err(missing(name, spec)))
 }
 
 fn renamed(
@@ -421,10 +419,7 @@ pub(crate) fn encoding(label: &str) -> Result<EncodingLabel, ToolError> {
 /// # Errors
 /// Those of the parser.
 pub fn parse_exact<T: DeserializeOwned>(json: &str) -> Result<T, serde_json::Error> {
-    match quote_numbers(json.as_bytes()) {
-        Some(quoted) => serde_json::from_slice(&quoted),
-        None => serde_json::from_str(json),
-    }
+    quote_numbers(json.as_bytes()).map_or_else(|| serde_json::from_str(json), |quoted| serde_json::from_slice(&quoted))
 }
 
 /// The JSON text with each number quoted whose value would not be printed as it is spelled; `None` where

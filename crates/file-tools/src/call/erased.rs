@@ -1,29 +1,30 @@
 //! Tools of different types as values of one type, which decodes the arguments of each. Each that changes something has the
 //! argument `checkpoint` as well: a name for the state just before the call.
 
-use std::{
-    fmt::{self, Write as _},
-    sync::LazyLock,
-};
+use std::sync::LazyLock;
 
 use change_set::Approval;
 use schemars::{JsonSchema, Schema, generate::SchemaSettings, transform::RecursiveTransform};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::session::history::{CheckpointName, CheckpointNameError};
+use crate::session::{
+    Cost,
+    history::{CheckpointName, CheckpointNameError},
+};
 
 use super::{
     answer::{Answer, Content, ReferenceNote},
     args,
     context::CallContext,
     error::ToolError,
-    tool::{self, Change, Plan, Spec, Tool},
+    tool::{Change, Fingerprint, Plan, Preview, Spec, Tool},
 };
 
 type Planner = fn(&CallContext, Map<String, Value>, &ErasedTool) -> Result<Plan, ToolError>;
 
 /// A tool without its type: what the registry holds.
+#[derive(Debug)]
 pub struct ErasedTool {
     pub spec: &'static Spec,
     /// Arguments of usual calls, as JSON, for the texts that a person gives to a model.
@@ -34,12 +35,6 @@ pub struct ErasedTool {
     pub inline: bool,
     pub waits: bool,
     plan: Planner,
-}
-
-impl fmt::Debug for ErasedTool {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ErasedTool").field("name", &self.spec.name).finish_non_exhaustive()
-    }
 }
 
 impl ErasedTool {
@@ -83,20 +78,22 @@ impl ErasedTool {
 
     pub fn plan(&self, cx: &CallContext, mut arguments: Map<String, Value>) -> Result<Plan, ToolError> {
         let checkpoint = if self.spec.read_only { None } else { take_checkpoint(&mut arguments)? };
-        let mut plan = (self.plan)(cx, arguments, self)?;
-        if let Some(note) = ReferenceNote::of(cx) {
-            plan = match plan {
-                Plan::Answer(answer) => Plan::Answer(note.before(answer)),
-                Plan::Change(change) => tool::around(change, move |change, cx, approval| {
-                    let answer = change.commit(&note.rest_of_call(cx), approval)?;
-                    Ok(note.before(answer))
-                }),
-                wait @ Plan::Wait(_) => wait,
-            };
-        }
-        Ok(match checkpoint {
-            None => plan,
-            Some(name) => with_checkpoint(plan, name),
+        let plan = (self.plan)(cx, arguments, self)?;
+        let note = ReferenceNote::of(cx);
+        Ok(match plan {
+            Plan::Answer(mut answer) => {
+                if let Some(note) = note {
+                    answer = note.before(answer);
+                }
+                if let Some(name) = checkpoint {
+                    add_note(&mut answer, &format!("no checkpoint {name} was made, as nothing was changed"));
+                }
+                Plan::Answer(answer)
+            }
+            Plan::Change(change) if note.is_some() || checkpoint.is_some() => {
+                Plan::Change(Box::new(NotedChange { change, note, checkpoint }))
+            }
+            plan => plan,
         })
     }
 }
@@ -209,57 +206,58 @@ pub(super) fn take_checkpoint(arguments: &mut Map<String, Value>) -> Result<Opti
     }
 }
 
-/// `plan`, with the state before it called `name` once it was carried out. A plan that changes nothing makes no
-/// checkpoint.
-pub(super) fn with_checkpoint(plan: Plan, name: CheckpointName) -> Plan {
-    match plan {
-        Plan::Change(change) => {
-            tool::around(change, move |change, cx, approval| commit_with_checkpoint(change, &name, cx, approval))
-        }
-        Plan::Answer(mut answer) => {
-            let note = format!("no checkpoint {name} was made, as nothing was changed");
+/// `change`, whose answer says which names were resolved, and that the state before it is called `checkpoint`.
+struct NotedChange {
+    change: Box<dyn Change>,
+    note: Option<ReferenceNote>,
+    checkpoint: Option<CheckpointName>,
+}
+
+impl Change for NotedChange {
+    fn preview(&self) -> Preview {
+        self.change.preview()
+    }
+
+    fn cost(&self) -> Cost {
+        self.change.cost()
+    }
+
+    fn fingerprint(&self) -> Fingerprint {
+        self.change.fingerprint()
+    }
+
+    fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError> {
+        // Before the change, which gets this number or a later one.
+        let first = cx.session.history.position();
+        let rest = self.note.as_ref().map(|note| note.rest_of_call(cx));
+        let answer = self.change.commit(rest.as_ref().unwrap_or(cx), approval)?;
+        let mut answer = match self.note {
+            Some(note) => note.before(answer),
+            None => answer,
+        };
+        if let Some(name) = self.checkpoint {
+            let roots: Vec<&str> = cx.workspace.roots().iter().map(|root| root.key()).collect();
+            let note = match cx.session.history.set_checkpoint(&name, first, &roots, cx.by.as_ref()) {
+                Ok(false) => format!("checkpoint {name}: the state before this call"),
+                Ok(true) => format!("checkpoint {name} was moved: it is now the state before this call"),
+                Err(error) => {
+                    let why = "is lost when the server ends: the history could not be written:";
+                    format!("checkpoint {name} {why} {}", error.kind())
+                }
+            };
             add_note(&mut answer, &note);
-            Plan::Answer(answer)
         }
-        wait @ Plan::Wait(_) => wait,
+        Ok(answer)
     }
 }
 
-fn commit_with_checkpoint(
-    change: Box<dyn Change>,
-    name: &CheckpointName,
-    cx: &CallContext,
-    approval: Approval,
-) -> Result<Answer, ToolError> {
-    // Before the change, which gets this number or a later one.
-    let first = cx.session.history.position();
-    let mut answer = change.commit(cx, approval)?;
-    let roots: Vec<&str> = cx.workspace.roots().iter().map(|root| root.key()).collect();
-    let note = match cx.session.history.set_checkpoint(name, first, &roots, cx.by.as_ref()) {
-        Ok(false) => format!("checkpoint {name}: the state before this call"),
-        Ok(true) => format!("checkpoint {name} was moved: it is now the state before this call"),
-        Err(error) => {
-            format!(
-                "checkpoint {name} is lost when the server ends: the history could not be written: {}",
-                error.kind()
-            )
-        }
-    };
-    add_note(&mut answer, &note);
-    Ok(answer)
-}
-
 fn add_note(answer: &mut Answer, note: &str) {
-    let text = answer.content.iter_mut().find_map(|content| match content {
-        Content::Text(text) => Some(text),
-        _ => None,
-    });
+    let text =
+        answer.content.iter_mut().find_map(|content| if let Content::Text(text) = content { Some(text) } else { None });
     if let Some(text) = text {
         // Before a diff, which may be cut where the answer is full.
         let at = text.find('\n').unwrap_or(text.len());
-        let mut line = String::new();
-        let _ = write!(line, "\n({note})");
-        text.insert_str(at, &line);
+        text.insert_str(at, &format!("\n({note})"));
     }
     answer.facts.insert(CHECKPOINT_VALUE.to_owned(), note.into());
     // Not every tool's output has notes.

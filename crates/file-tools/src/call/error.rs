@@ -40,24 +40,27 @@ pub enum Kind {
 
 impl Kind {
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::InvalidInput => "invalid_input",
-            Self::NotFound => "not_found",
-            Self::Denied => "denied",
-            Self::ReadOnly => "read_only",
-            Self::NotRead => "not_read",
-            Self::Stale => "stale",
-            Self::NoMatch => "no_match",
-            Self::Ambiguous => "ambiguous",
-            Self::TooLarge => "too_large",
-            Self::Binary => "binary",
-            Self::Declined => "declined",
-            Self::TimedOut => "timed_out",
-            Self::Cancelled => "cancelled",
-            Self::Quota => "quota",
-            Self::Internal => "internal",
-        }
+        Self::NAMES[self as usize]
     }
+
+    /// In the order of the variants.
+    const NAMES: [&str; 15] = [
+        "invalid_input",
+        "not_found",
+        "denied",
+        "read_only",
+        "not_read",
+        "stale",
+        "no_match",
+        "ambiguous",
+        "too_large",
+        "binary",
+        "declined",
+        "timed_out",
+        "cancelled",
+        "quota",
+        "internal",
+    ];
 }
 
 /// Near names in an error.
@@ -217,11 +220,7 @@ impl ToolError {
         let mut text = self.sentences();
         text.push_str("\n\n");
         for (shown, line) in lines.iter().enumerate() {
-            let end = text.len();
-            text.push_str(line);
-            text.push('\n');
-            if !gauge.fits(&text) {
-                text.truncate(end);
+            if !gauge.push(&mut text, &format!("{line}\n"), false) {
                 text.push_str(&rest(lines.len() - shown - usize::from(!end_of_fence.is_empty())));
                 break;
             }
@@ -416,6 +415,18 @@ pub const UNUSABLE_ROOT: &str = "ask the user to put the directory back or to pe
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_kind_has_its_own_name() {
+        use Kind as K;
+        let first =
+            [K::InvalidInput, K::NotFound, K::Denied, K::ReadOnly, K::NotRead, K::Stale, K::NoMatch, K::Ambiguous];
+        let rest = [K::TooLarge, K::Binary, K::Declined, K::TimedOut, K::Cancelled, K::Quota, K::Internal];
+        for (kind, name) in first.into_iter().chain(rest).zip(Kind::NAMES) {
+            assert_eq!(format!("{kind:?}").to_lowercase(), kind.as_str().replace('_', ""));
+            assert_eq!(kind.as_str(), name);
+        }
+    }
 
     #[test]
     fn hint_is_within_what_a_client_shows() {

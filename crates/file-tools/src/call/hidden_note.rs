@@ -48,10 +48,8 @@ impl HiddenNote {
 
     /// `(hidden characters: U+202E at 12:9, U+200B at 14:3, 2 more)`
     pub(crate) fn text(&self) -> Option<String> {
-        let more = match self.found.saturating_sub(MAX_NAMED) {
-            0 => String::new(),
-            more => format!(", {more} more"),
-        };
+        let more = self.found.saturating_sub(MAX_NAMED);
+        let more = if more == 0 { String::new() } else { format!(", {more} more") };
         (self.found > 0).then(|| format!("(hidden characters: {}{more})", self.places))
     }
 }

@@ -259,10 +259,9 @@ impl CallContext {
         }
         let is_untrusted = found.paths.iter().any(|path| self.workspace.is_untrusted(path));
         let error = ToolError::new(Kind::Ambiguous, message);
-        let error = match found.paths.first().filter(|_| !is_untrusted) {
-            Some(first) => error.hint(format!("pass the whole path of the one that you mean, such as {first}")),
-            None => error.hint("pass the whole path of the one that you mean"),
-        };
+        let such = found.paths.first().filter(|_| !is_untrusted).map(|first| format!(", such as {first}"));
+        let such = such.unwrap_or_default();
+        let error = error.hint(format!("pass the whole path of the one that you mean{such}"));
         let error = if complete { error } else { error.hint(UNFINISHED_SEARCH_HINT) };
         error.details(fenced(&self.workspace, &found.paths, list.join("\n")))
     }

@@ -51,13 +51,13 @@ pub(crate) enum StartFrom {
 pub(crate) fn check_again(
     cx: &CallContext,
     asked: &WorkspacePath,
-    now: &Snapshot,
+    now: Snapshot,
     expected: Option<RevisionPrefix>,
-) -> Result<(), ToolError> {
-    if expected.is_none() {
-        return Ok(());
+) -> Result<Snapshot, ToolError> {
+    match expected.map_or(Ok(()), |_| check_now(cx, asked, &now, expected, StartFrom::LastSeen)) {
+        Ok(()) => Ok(now),
+        Err(outdated) => Err(outdated.answered(cx, &now)),
     }
-    check_now(cx, asked, now, expected, StartFrom::LastSeen).map_err(|outdated| outdated.answered(cx, now))
 }
 
 struct Outdated {
@@ -397,10 +397,7 @@ fn unseen_change(
     let mut edited: Vec<Range<usize>> = changed_lines(old.text(), new).into_iter().map(|[was, _]| was).collect();
     let was = text_of(cx, real, &view);
     // Else what was shown of it is in the view.
-    let is_held = match &view {
-        View::Text(_) => true,
-        View::At(at) => ledger.content_of(real, |one| one == *at).is_some(),
-    };
+    let is_held = if let View::At(at) = &view { ledger.content_of(real, |one| one == *at).is_some() } else { true };
     edited.retain(|lines| {
         let around = lines.start.saturating_sub(NEIGHBOUR_LINES)..(lines.end + NEIGHBOUR_LINES).min(total);
         is_held && !is_recalled || !ledger.has_shown(real, by, revision, around)

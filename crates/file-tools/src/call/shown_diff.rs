@@ -17,9 +17,8 @@ const RESERVED_BYTES: usize = 700;
 
 /// The whole diff between two contents, where both are text; `None` is a file that does not exist.
 pub(crate) fn diff(path: &WorkspacePath, old: Option<Vec<u8>>, new: Option<Vec<u8>>) -> String {
-    let text = |bytes: Option<Vec<u8>>| match bytes {
-        None => Some(String::new()),
-        Some(bytes) => Document::decode(bytes, None).ok().map(|document| document.text().to_owned()),
+    let text = |bytes: Option<Vec<u8>>| {
+        bytes.map_or(Some(String::new()), |bytes| Some(Document::decode(bytes, None).ok()?.text().to_owned()))
     };
     let (Some(old), Some(new)) = (text(old), text(new)) else { return String::new() };
     text_edit::unified_diff(&diff_name(path), &old, &new, DiffExtent::Full).text

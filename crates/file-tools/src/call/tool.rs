@@ -294,39 +294,6 @@ pub trait Change: Send {
     fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError>;
 }
 
-type Commit = Box<dyn FnOnce(Box<dyn Change>, &CallContext, Approval) -> Result<Answer, ToolError> + Send>;
-
-/// `change`, with something done around its commit.
-pub(crate) fn around(
-    change: Box<dyn Change>,
-    commit: impl FnOnce(Box<dyn Change>, &CallContext, Approval) -> Result<Answer, ToolError> + Send + 'static,
-) -> Plan {
-    Plan::Change(Box::new(ChangeAround { change, commit: Box::new(commit) }))
-}
-
-struct ChangeAround {
-    change: Box<dyn Change>,
-    commit: Commit,
-}
-
-impl Change for ChangeAround {
-    fn preview(&self) -> Preview {
-        self.change.preview()
-    }
-
-    fn cost(&self) -> Cost {
-        self.change.cost()
-    }
-
-    fn fingerprint(&self) -> Fingerprint {
-        self.change.fingerprint()
-    }
-
-    fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError> {
-        (self.commit)(self.change, cx, approval)
-    }
-}
-
 /// A call that waits. Between two polls it takes no thread.
 pub trait Wait: Send {
     fn subject(&self) -> String;

@@ -127,11 +127,10 @@ pub(super) fn changed_sources(old: &Notebook<'_>, new: &Notebook<'_>) -> (String
 /// The error for a single place that is in several cells.
 fn ambiguous(target: &WritablePath, found: &[(usize, Result<Located, EditError>)]) -> ToolError {
     let numbers: Vec<usize> = found.iter().map(|(index, _)| index + 1).collect();
-    ToolError::new(
-        Kind::Ambiguous,
-        format!("old_string occurs in {} of {}: {}", count(numbers.len(), "cell"), target.asked(), cells(&numbers)),
-    )
-    .hint("add to old_string the neighbouring lines of the place you mean, or set replace_all=true for all of them")
+    let sentence =
+        format!("old_string occurs in {} of {}: {}", count(numbers.len(), "cell"), target.asked(), cells(&numbers));
+    ToolError::new(Kind::Ambiguous, sentence)
+        .hint("add to old_string the neighbouring lines of the place you mean, or set replace_all=true for all of them")
 }
 
 /// The cells that share words with `old`, those with the most of them first.

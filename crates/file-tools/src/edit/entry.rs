@@ -173,11 +173,10 @@ pub(super) fn verbatim(places: Places, new: &str) -> Result<Places, ToolError> {
         return Ok(places);
     }
     if !places.strategy.iter().all(|one| matches!(one, Strategy::Exact | Strategy::LineEndings)) {
-        return Err(ToolError::new(
-            Kind::NoMatch,
-            format!("old_string is there, but not exactly: other {}", places.strategy),
-        )
-        .hint("what new_from copies is not adapted; copy old_string exactly, or name its lines with lines and rev"));
+        let sentence = format!("old_string is there, but not exactly: other {}", places.strategy);
+        return Err(ToolError::new(Kind::NoMatch, sentence).hint(
+            "what new_from copies is not adapted; copy old_string exactly, or name its lines with lines and rev",
+        ));
     }
     let spans = places.spans.into_iter().map(|(span, _)| (span, new.to_owned())).collect();
     Ok(Places { spans, ..places })

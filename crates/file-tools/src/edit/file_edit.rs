@@ -110,10 +110,8 @@ impl FileEdit {
     }
 
     pub(super) fn work_out_again(self: &Arc<Self>, cx: &CallContext) -> Result<PlannedEdit, ToolError> {
-        let planned = self.worked_out(cx, |now| {
-            read_before_write::check_again(cx, &self.path, &now, self.expected_revision)?;
-            Ok(now)
-        })?;
+        let check = |now| read_before_write::check_again(cx, &self.path, now, self.expected_revision);
+        let planned = self.worked_out(cx, check)?;
         self.check_lines(cx, planned, true)
     }
 
@@ -133,10 +131,7 @@ impl FileEdit {
 
     /// Whether the `rev` of lines says that the caller has seen the file as it is.
     fn names_rev(&self, now: Revision) -> bool {
-        let is_now = |one: &EditEntry| match &one.change {
-            EntryChange::Lines(edit) => edit.rev.is_some_and(|rev| rev.fits(now)),
-            EntryChange::Text(_) => false,
-        };
+        let is_now = |one: &EditEntry| matches!(&one.change, EntryChange::Lines(edit) if edit.rev.is_some_and(|rev| rev.fits(now)));
         self.expected_revision.is_none() && self.edits.iter().any(is_now)
     }
 

@@ -265,11 +265,9 @@ impl PlannedFiles {
         let made: usize = self.files.iter().map(PlannedEdit::replacements).sum();
         let Some(expected) = self.expected.filter(|expected| *expected != made) else { return Ok(self) };
         let (made_words, files) = (count(made, "replacement"), count(self.files.len(), "file"));
-        Err(ToolError::new(
-            if made > expected { Kind::Ambiguous } else { Kind::NoMatch },
-            format!("the edits make {made_words} in {files}, not the expected {expected}"),
-        )
-        .hint("nothing was changed; correct expected_replacements or the edits"))
+        let sentence = format!("the edits make {made_words} in {files}, not the expected {expected}");
+        Err(ToolError::new(if made > expected { Kind::Ambiguous } else { Kind::NoMatch }, sentence)
+            .hint("nothing was changed; correct expected_replacements or the edits"))
     }
 
     pub(super) fn dry_run(&self, cx: &CallContext) -> Answer {

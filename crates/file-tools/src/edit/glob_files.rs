@@ -99,11 +99,9 @@ impl GlobFiles {
             .map_err(|error| ToolError::access(&cx.workspace, error))?;
         cx.check()?;
         if found.capped {
-            return Err(ToolError::new(
-                Kind::TooLarge,
-                format!("more than {MAX_CANDIDATES} files of the glob may hold old_string"),
-            )
-            .hint("nothing was changed; use a narrower glob, one call for each part of the tree"));
+            let sentence = format!("more than {MAX_CANDIDATES} files of the glob may hold old_string");
+            return Err(ToolError::new(Kind::TooLarge, sentence)
+                .hint("nothing was changed; use a narrower glob, one call for each part of the tree"));
         }
         let limits = limit_notes(&found.tally, &found.walk.limits_hit);
         if !found.complete() {

@@ -115,11 +115,9 @@ impl NowLines {
         })?;
         let made = self.place.replacement(document.text(), span, &edit.new, one.copied.is_some());
         if document.text()[made.span.clone()] == made.text {
-            return Err(ToolError::new(
-                Kind::NoMatch,
-                format!("the new text is what {lines} of {} is already", now.path),
-            )
-            .hint("the change may already be made; there is nothing to change here"));
+            let sentence = format!("the new text is what {lines} of {} is already", now.path);
+            return Err(ToolError::new(Kind::NoMatch, sentence)
+                .hint("the change may already be made; there is nothing to change here"));
         }
         Ok(Places::one(made.span, made.text))
     }
@@ -156,29 +154,24 @@ pub(super) fn find(
 
 fn now_lines(cx: &CallContext, now: FileNow<'_>, edit: &LinesEdit) -> Result<NowLines, ToolError> {
     if cells::notebook(now.real, now.document).is_some() {
-        return Err(ToolError::invalid(format!(
-            "{} is a notebook: read shows its cells, and no line numbers",
-            now.path
-        ))
-        .hint("pass text of a cell's source as old_string"));
+        let sentence = format!("{} is a notebook: read shows its cells, and no line numbers", now.path);
+        return Err(ToolError::invalid(sentence).hint("pass text of a cell's source as old_string"));
     }
     let (place, path, text) = (&edit.place, now.path, place_text(&edit.place));
     // The lines that must be as they were.
     let subject = text.trim_start_matches("after ");
     if edit.rev.is_none() && !cx.session.ledger.shows_only(now.real, now.revision, &named_lines(place)) {
-        return Err(ToolError::invalid(format!(
-            "the argument `rev` is missing: {subject} of {path} may have been shown at another rev, too"
-        ))
-        .hint("pass the rev in the last line of the read or grep that showed these numbers"));
+        let sentence =
+            format!("the argument `rev` is missing: {subject} of {path} may have been shown at another rev, too");
+        return Err(ToolError::invalid(sentence)
+            .hint("pass the rev in the last line of the read or grep that showed these numbers"));
     }
     let rev = edit.rev.unwrap_or_else(|| now.revision.prefix());
     let beyond = |total: usize| {
         let to_insert = if matches!(place, LinePlace::After(_)) { " to insert after" } else { "" };
-        ToolError::invalid(format!(
-            "{path} has {} at rev {rev}, so there is no {subject}{to_insert}",
-            count(total, "line")
-        ))
-        .hint("nothing was changed; read it again and use the numbers and the rev that it shows")
+        let sentence = format!("{path} has {} at rev {rev}, so there is no {subject}{to_insert}", count(total, "line"));
+        ToolError::invalid(sentence)
+            .hint("nothing was changed; read it again and use the numbers and the rev that it shows")
     };
     let was = match edit.rev.map_or(Base::Same, |rev| Base::of(cx, now.real, now.revision, rev)) {
         Base::Same => {
@@ -238,9 +231,8 @@ fn overlap(one: &LinePlace, other: &LinePlace) -> bool {
 }
 
 fn overlapping(one: &EditEntry, other: &EditEntry) -> ToolError {
-    let place = |entry: &EditEntry| match &entry.change {
-        EntryChange::Lines(edit) => place_text(&edit.place),
-        EntryChange::Text(_) => String::new(),
+    let place = |entry: &EditEntry| {
+        if let EntryChange::Lines(edit) = &entry.change { place_text(&edit.place) } else { String::new() }
     };
     let sentence = format!("{} of this call replaces {}: join both, they overlap", one.place(), place(one));
     other

@@ -102,14 +102,12 @@ const NAMED_LINES: usize = 5;
 fn unclear(path: &str, root: &str, lines: impl Iterator<Item = usize>) -> ToolError {
     let lines: Vec<String> = lines.take(NAMED_LINES).map(|line| line.to_string()).collect();
     let at = if lines.len() == 1 { "line" } else { "lines" };
-    ToolError::new(
-        Kind::NoMatch,
-        format!(
-            "{path}: old_string has `{root}/` before a path that the file has without it, at {at} {}",
-            lines.join(", ")
-        ),
-    )
-    .hint("the client may put it before paths that it shows; send a longer old_string, or one without the path")
+    let sentence = format!(
+        "{path}: old_string has `{root}/` before a path that the file has without it, at {at} {}",
+        lines.join(", ")
+    );
+    ToolError::new(Kind::NoMatch, sentence)
+        .hint("the client may put it before paths that it shows; send a longer old_string, or one without the path")
 }
 
 /// The first name of a root in `text`, the longest of those that begin there.

@@ -42,10 +42,7 @@ pub(super) struct GrepReport<'a> {
 
 impl GrepReport<'_> {
     pub(super) fn render(&self, budget: AnswerBudget) -> Page {
-        match self.request.mode {
-            OutputMode::Content | OutputMode::Definitions => self.render_lines(budget),
-            _ => self.render_files(budget),
-        }
+        if self.request.mode.is_of_lines() { self.render_lines(budget) } else { self.render_files(budget) }
     }
 
     fn render_files(&self, budget: AnswerBudget) -> Page {
@@ -53,14 +50,10 @@ impl GrepReport<'_> {
         let (skip, take) = (self.request.skip, self.request.take);
         let on_page = |(_, (before, _)): &(usize, &(usize, _))| (skip..skip + take).contains(before);
         for (at, (_, hits)) in self.found.files.iter().enumerate().filter(on_page) {
-            let start = page.text.len();
-            let _ = write!(page.text, "\n{}", hits.path);
-            if self.request.mode == OutputMode::Count {
-                let _ = write!(page.text, ":{}", hits.matches);
-            }
+            let is_count = self.request.mode == OutputMode::Count;
+            let matches = if is_count { format!(":{}", hits.matches) } else { String::new() };
             // The first one is shown in any case, or the next page would begin where this one did.
-            if !gauge.fits(&page.text) && page.shown > 0 {
-                page.text.truncate(start);
+            if !gauge.push(&mut page.text, &format!("\n{}{matches}", hits.path), page.shown == 0) {
                 break;
             }
             page.files.push((at, Vec::new()));

@@ -86,10 +86,8 @@ impl GrepRequest {
             return Err(ToolError::invalid("sort=modified orders files, and lines are ordered by path")
                 .hint("add output_mode=files_with_matches, or leave sort out"));
         }
-        let (pattern, names) = match mode {
-            OutputMode::Definitions => definition_patterns(pattern, options)?,
-            _ => (pattern, None),
-        };
+        let is_of_names = mode == OutputMode::Definitions;
+        let (pattern, names) = if is_of_names { definition_patterns(pattern, options)? } else { (pattern, None) };
         let mut context_notes = Vec::new();
         let mut lines = |name, given| -> Result<Option<usize>, ToolError> {
             let lines = paging::bounded(name, given, MAX_CONTEXT)?;
@@ -119,10 +117,8 @@ impl GrepRequest {
 /// The pattern that finds files, whose lines hold more than names, and the one for the names where it differs.
 fn definition_patterns(names: Pattern, options: PatternOptions) -> Result<(Pattern, Option<Pattern>), ToolError> {
     if options.multiline {
-        return Err(ToolError::invalid(
-            "multiline=true and output_mode=definitions cannot be combined: a name is on one line",
-        )
-        .hint("leave multiline out"));
+        let sentence = "multiline=true and output_mode=definitions cannot be combined: a name is on one line";
+        return Err(ToolError::invalid(sentence).hint("leave multiline out"));
     }
     Ok(match names.unanchored() {
         Some(pattern) => (pattern, Some(names)),
@@ -326,10 +322,8 @@ impl GrepRequest {
         // The answer is complete without it, so an error here is none of the call.
         let below = self.run(cx, scope, &stop, Some(&found.walk.ignored_entries)).ok()?;
         found.walk.worktrees += below.walk.worktrees;
-        let count = match self.mode {
-            OutputMode::FilesWithMatches | OutputMode::FilesWithoutMatch => below.matching_files,
-            OutputMode::Content | OutputMode::Count | OutputMode::Definitions => below.matches,
-        };
+        let is_of_files = matches!(self.mode, OutputMode::FilesWithMatches | OutputMode::FilesWithoutMatch);
+        let count = if is_of_files { below.matching_files } else { below.matches };
         InIgnored::of(count, below.stopped, found.matches > 0)
     }
 }

@@ -110,10 +110,8 @@ impl Tree {
         if self.totals.as_ref().is_some_and(|totals| totals.stopped) {
             notes.push("the time limit for exact totals was reached; narrow the path for the rest".to_owned());
         }
-        let (ignored, what) = match &self.totals {
-            Some(totals) => (totals.ignored, "not counted"),
-            None => (facts.ignored, "hidden"),
-        };
+        let (ignored, what) =
+            self.totals.as_ref().map_or((facts.ignored, "hidden"), |totals| (totals.ignored, "not counted"));
         if ignored > 0 {
             let entries = if ignored == 1 { "entry" } else { "entries" };
             let named = self.ignored_names(cx, ignored).unwrap_or_default();

@@ -15,12 +15,6 @@ use super::{
 };
 
 #[derive(Clone, Debug)]
-pub(crate) struct CopiedText {
-    pub(crate) text: String,
-    pub(crate) source: TextSource,
-}
-
-#[derive(Clone, Debug)]
 pub(crate) struct TextSource {
     pub(crate) named: String,
     pub(crate) real: WorkspacePath,
@@ -28,48 +22,45 @@ pub(crate) struct TextSource {
     pub(crate) line_ending: LineEnding,
 }
 
-impl CopiedText {
-    /// Reads what `from` names. A file that is literally called so wins.
-    ///
-    /// # Errors
-    /// Those of reading the file; `invalid_input` for lines that it does not have; `binary` for what is not text, or not
-    /// the same bytes when it is written again.
-    pub(crate) fn of(cx: &CallContext, from: &str) -> Result<Self, ToolError> {
-        let (path, selection, file) = open(cx, from)?;
-        let size = file.bytes.len() as u64;
-        let format = Format::of(&path, &file.bytes);
-        let without_lines = match format {
-            Format::Pdf => Some("a PDF file"),
-            Format::Office => Some("an Office document"),
-            Format::Image(_) => Some("an image"),
-            Format::Notebook => selection.is_some().then_some("a notebook, which has cells instead of lines"),
-            Format::Text => None,
-        };
-        if let Some(kind) = without_lines {
-            return Err(ToolError::new(Kind::Binary, format!("{path} is {kind}: no lines can be copied from it"))
-                .hint("pass the text as new_string"));
-        }
-        let document = Document::decode(file.bytes, None).map_err(|error| binary(&path, size, &error))?;
-        let text = match selection {
-            None => document.text().to_owned(),
-            Some(selection) => {
-                let ranges = selected(cx, (&path, &file.path), &document, selection, from)?;
-                ranges.into_iter().map(|bytes| &document.text()[bytes]).collect()
-            }
-        };
-        // What is copied goes into a file: a U+FFFD that was shown in place of a byte would be written there for good.
-        if !is_same_when_written(&document, &text) {
-            let encoding = document.encoding().name();
-            return Err(ToolError::new(
-                Kind::Binary,
-                format!("what `{from}` names has bytes that are not valid {encoding}, so it cannot be copied as text"),
-            )
-            .hint("copy lines without such bytes (read shows them as \u{fffd}), or pass the text as new_string"));
-        }
-        let (line_ending, named) = (LineEnding::of(&text), from.to_owned());
-        let source = TextSource { named, real: file.path, revision: file.revision, line_ending };
-        Ok(Self { text, source })
+/// Reads what `from` names. A file that is literally called so wins.
+///
+/// # Errors
+/// Those of reading the file; `invalid_input` for lines that it does not have; `binary` for what is not text, or not
+/// the same bytes when it is written again.
+pub(crate) fn copied_text(cx: &CallContext, from: &str) -> Result<(String, TextSource), ToolError> {
+    let (path, selection, file) = open(cx, from)?;
+    let size = file.bytes.len() as u64;
+    let format = Format::of(&path, &file.bytes);
+    let without_lines = match format {
+        Format::Pdf => Some("a PDF file"),
+        Format::Office => Some("an Office document"),
+        Format::Image(_) => Some("an image"),
+        Format::Notebook => selection.is_some().then_some("a notebook, which has cells instead of lines"),
+        Format::Text => None,
+    };
+    if let Some(kind) = without_lines {
+        return Err(ToolError::new(Kind::Binary, format!("{path} is {kind}: no lines can be copied from it"))
+            .hint("pass the text as new_string"));
     }
+    let document = Document::decode(file.bytes, None).map_err(|error| binary(&path, size, &error))?;
+    let text = match selection {
+        None => document.text().to_owned(),
+        Some(selection) => {
+            let ranges = selected(cx, (&path, &file.path), &document, selection, from)?;
+            ranges.into_iter().map(|bytes| &document.text()[bytes]).collect()
+        }
+    };
+    // What is copied goes into a file: a U+FFFD that was shown in place of a byte would be written there for good.
+    if !is_same_when_written(&document, &text) {
+        let encoding = document.encoding().name();
+        let sentence =
+            format!("what `{from}` names has bytes that are not valid {encoding}, so it cannot be copied as text");
+        return Err(ToolError::new(Kind::Binary, sentence)
+            .hint("copy lines without such bytes (read shows them as \u{fffd}), or pass the text as new_string"));
+    }
+    let (line_ending, named) = (LineEnding::of(&text), from.to_owned());
+    let source = TextSource { named, real: file.path, revision: file.revision, line_ending };
+    Ok((text, source))
 }
 
 fn open(cx: &CallContext, from: &str) -> Result<(WorkspacePath, Option<Selection>, Snapshot), ToolError> {

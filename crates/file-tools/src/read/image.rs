@@ -91,7 +91,7 @@ impl RequestedRegion {
     /// # Errors
     /// `invalid_input` for another kind of part, and for a region that is outside of the image.
     fn of(part: &Part, name: &str, info: ImageInfo, (width, height): (u32, u32)) -> Result<Self, ToolError> {
-        let Part::Region { x, y, width: across, height: down } = *part else {
+        let Part::Region([x, y, across, down]) = *part else {
             return Err(part.unfit(&name, Format::Image(info)));
         };
         // What is beyond the image is clipped below, so that the largest number is as good as any above it.

@@ -26,7 +26,7 @@ const MAX_GLUED: usize = 8;
 /// The cells that are wanted of a notebook; its lines where these are asked for, or where it is none.
 pub(super) fn read_notebook(cx: &CallContext, request: &FileRequest, mut source: Source) -> Result<Section, ToolError> {
     let range = match &request.part {
-        Some(Part::Cells { first, last }) => Some((*first, *last)),
+        Some(Part::Cells(cells)) => Some(*cells),
         Some(part) => return Err(part.unfit(source.path(), Format::Notebook)),
         None => None,
     };

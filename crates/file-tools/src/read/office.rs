@@ -45,11 +45,12 @@ const MAX_TITLE: usize = 200;
 pub(super) fn read_office(cx: &CallContext, request: &FileRequest, mut source: Source) -> Result<Section, ToolError> {
     let path = source.path().clone();
     let Some((skip, take)) = request.lines.without_numbers() else {
-        return Err(ToolError::invalid(format!(
+        let sentence = format!(
             "{path} is an Office document: its lines have no numbers, so start_line, end_line and a negative offset do \
              not apply"
-        ))
-        .hint("use part=\"paragraphs 20-60\", part=\"sheet NAME rows 1-200\" or part=\"slides 3-5\""));
+        );
+        return Err(ToolError::invalid(sentence)
+            .hint("use part=\"paragraphs 20-60\", part=\"sheet NAME rows 1-200\" or part=\"slides 3-5\""));
     };
     let memory = DecodeMemory::reserve(cx, MAX_MEMORY_BYTES)?;
     let stopped = || cx.stop.stopped().is_some();
@@ -92,7 +93,7 @@ pub(super) fn read_office(cx: &CallContext, request: &FileRequest, mut source: S
             let sentence = format!("{name} is no PNG, JPEG, WebP or GIF, but {kind} of {} bytes", bytes.len());
             return Err(ToolError::new(Kind::Binary, sentence).hint("ask the user for a picture of it as PNG"));
         };
-        let region = if let Some(Part::Image { region, .. }) = &request.part { region.as_deref() } else { None };
+        let region = if let Some(Part::Image(_, region)) = &request.part { region.as_deref() } else { None };
         let image = ImageSource { path, name, bytes: &bytes, info, inside: Some(number), revision };
         let mut section = show_image(cx, request, image, region, None)?;
         section.facts.size = size;
@@ -173,7 +174,7 @@ impl Shown {
     fn read(&mut self, document: &OfficeDocument<'_>, part: Option<&Part>) -> Answered {
         const ALL_ROWS: (usize, usize) = (1, usize::MAX);
         let (what, instead) = match (document.kind(), part) {
-            (_, Some(Part::Image { number, .. })) => return self.read_image(document, *number),
+            (_, Some(Part::Image(number, _))) => return self.read_image(document, *number),
             (OfficeKind::Text, None) => {
                 let read = self.read_paragraphs(document, ALL_ROWS);
                 // Damage in them is no reason to show nothing of the text.
@@ -191,9 +192,7 @@ impl Shown {
             (OfficeKind::Text, Some(Part::Heading(name))) if name.eq_ignore_ascii_case(HEADERS_PART) => {
                 return self.read_headers(document);
             }
-            (OfficeKind::Text, Some(Part::Paragraphs { first, last })) => {
-                return self.read_paragraphs(document, (*first, *last));
-            }
+            (OfficeKind::Text, Some(Part::Paragraphs(range))) => return self.read_paragraphs(document, *range),
             (OfficeKind::Text, Some(Part::Section(heading) | Part::Heading(heading))) => {
                 return match self.section_named(&document.outline()?, heading) {
                     Ok(range) => self.read_paragraphs(document, range),
@@ -206,9 +205,7 @@ impl Shown {
                 return self.read_workbook(document, Some(&SheetPart::parse(name)));
             }
             (OfficeKind::Presentation, None) => return self.read_slides(document, ALL_ROWS),
-            (OfficeKind::Presentation, Some(Part::Slides { first, last })) => {
-                return self.read_slides(document, (*first, *last));
-            }
+            (OfficeKind::Presentation, Some(Part::Slides(range))) => return self.read_slides(document, *range),
             (OfficeKind::Text, _) => ("a text document", "part=\"paragraphs 1-50\" or part=\"section HEADING\""),
             (OfficeKind::Workbook, _) => ("a workbook", "part=\"sheet NAME rows 1-200\""),
             (OfficeKind::Presentation, _) => ("a presentation", "part=\"slides 1-5\""),
@@ -247,17 +244,9 @@ impl Shown {
             // A part of it is shown where nothing else would be.
             self.text.truncate(body);
             self.gauge = gauge;
-            shown = 0;
-            for piece in pieces(text).skip(self.skip).take(room) {
-                let end = self.text.len();
-                self.text.push_str(piece);
-                self.text.push('\n');
-                if shown > 0 && !self.gauge.fits(&self.text) {
-                    self.text.truncate(end);
-                    break;
-                }
-                shown += 1;
-            }
+            let wanted = pieces(text).skip(self.skip).take(room).enumerate();
+            let add = |(at, piece): &(usize, &str)| self.gauge.push(&mut self.text, &format!("{piece}\n"), *at == 0);
+            shown = wanted.take_while(add).count();
             let end = mem::take(&mut self.skip) + shown;
             self.next = (end < count).then_some((number, end));
         }
@@ -446,10 +435,8 @@ impl Shown {
     fn list_sheets(&mut self, sheets: &[OfficeSheet]) {
         let (mut gauge, all) = (self.budget.share(4).gauge(), sheets.len());
         for (at, sheet) in sheets.iter().enumerate() {
-            let before = self.text.len();
-            let _ = writeln!(self.text, "sheet {} of {all}: {}", at + 1, described(sheet));
-            if !gauge.fits(&self.text) {
-                self.text.truncate(before);
+            let line = format!("sheet {} of {all}: {}\n", at + 1, described(sheet));
+            if !gauge.push(&mut self.text, &line, false) {
                 let _ = writeln!(self.text, "({} more; a number names one, as in part=\"sheet {}\")", all - at, at + 1);
                 break;
             }

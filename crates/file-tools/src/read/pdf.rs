@@ -28,18 +28,16 @@ pub(super) fn read_pdf(
 ) -> Result<Section, ToolError> {
     let path = source.path().clone();
     let Some((skip, take)) = request.lines.without_numbers() else {
-        return Err(ToolError::invalid(format!(
+        let sentence = format!(
             "{path} is a PDF: its lines have no numbers, so start_line, end_line and a negative offset do not apply"
-        ))
-        .hint("use part=\"pages 3-5\"; an offset that is not negative skips lines of its first page"));
+        );
+        return Err(ToolError::invalid(sentence)
+            .hint("use part=\"pages 3-5\"; an offset that is not negative skips lines of its first page"));
     };
     let (size, limit) = (source.size(), cx.settings.max_file_size);
     if size > limit {
-        return Err(ToolError::new(
-            Kind::TooLarge,
-            format!("{path} is a PDF of {size} bytes; the limit is {limit} bytes (--max-file-size)"),
-        )
-        .hint("ask the user for its text, or for a part of it"));
+        let sentence = format!("{path} is a PDF of {size} bytes; the limit is {limit} bytes (--max-file-size)");
+        return Err(ToolError::new(Kind::TooLarge, sentence).hint("ask the user for its text, or for a part of it"));
     }
     source.read_on(limit)?;
     cx.check()?;

@@ -122,7 +122,7 @@ impl FileRequest {
     /// first ones.
     pub(super) fn columns(&self) -> Option<Range<usize>> {
         match self.part {
-            Some(Part::Columns { first, last }) => {
+            Some(Part::Columns((first, last))) => {
                 // A character takes at least one byte, so that no more of them than that can be shown.
                 let most = self.budget.most_bytes().max(1);
                 Some(first - 1..last.min((first - 1).saturating_add(most)))
@@ -240,10 +240,7 @@ impl LineRange {
     }
 
     pub(super) fn is_exact(&self) -> bool {
-        match self {
-            Self::Ranges(_) => true,
-            Self::From { take, .. } => take.is_some(),
-        }
+        matches!(self, Self::Ranges(_) | Self::From { take: Some(_), .. })
     }
 
     /// The arguments that continue after the first `end` lines of the file at `path`, in the terms that the call used.

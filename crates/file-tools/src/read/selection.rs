@@ -110,46 +110,27 @@ const PART_HINT_FORMS: &str = "`def NAME`, `fn NAME`, `class NAME`, `pages 3-5` 
                      `columns 2001-4000` (long lines), `paragraphs 20-60`, `section HEADING` or `headers` (text document), \
                      `sheet NAME rows 1-200 columns A-F` (workbook), `slides 3-5` (presentation) or `image 2` (in a document)";
 
+/// Counted from 1; `usize::MAX` for an end that is open.
+type FirstAndLast = (usize, usize);
+
 /// A part of a file. Pages, cells and columns count from 1 and both ends belong to the range.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Part {
     Def(String),
-    Pages {
-        first: usize,
-        last: usize,
-    },
-    Cells {
-        first: usize,
-        last: usize,
-    },
-    Region {
-        x: usize,
-        y: usize,
-        width: usize,
-        height: usize,
-    },
+    Pages(FirstAndLast),
+    Cells(FirstAndLast),
+    /// x, y, width and height, in pixels.
+    Region([usize; 4]),
     /// Characters of each line.
-    Columns {
-        first: usize,
-        last: usize,
-    },
-    Paragraphs {
-        first: usize,
-        last: usize,
-    },
+    Columns(FirstAndLast),
+    Paragraphs(FirstAndLast),
     Section(String),
     /// A text in no other form: a heading of a text document, a sheet of a workbook, and an error elsewhere.
     Heading(String),
     Sheet(SheetPart),
-    Slides {
-        first: usize,
-        last: usize,
-    },
+    Slides(FirstAndLast),
     /// An image in a document, by its number, and its region where not all of it is wanted.
-    Image {
-        number: usize,
-        region: Option<Box<Part>>,
-    },
+    Image(usize, Option<Box<Part>>),
 }
 
 /// The error for a `part` that is none.
@@ -214,7 +195,7 @@ fn letter_range(text: &str) -> Option<(String, String)> {
 fn image(text: &str) -> Result<Part, &'static str> {
     let (number, area) = text.split_once("region").map_or((text, None), |(number, area)| (number, Some(area)));
     let number = whole_number(number.trim()).filter(|number| *number > 0).ok_or("images are numbers from 1 on")?;
-    Ok(Part::Image { number, region: area.map(region).transpose()?.map(Box::new) })
+    Ok(Part::Image(number, area.map(region).transpose()?.map(Box::new)))
 }
 
 impl Part {
@@ -234,12 +215,12 @@ impl Part {
         match form.to_ascii_lowercase().as_str() {
             "def" if definition(rest).is_empty() => Err(wrong("the name of a definition is missing")),
             "def" => Ok(Self::Def(definition(rest).to_owned())),
-            "pages" | "page" => range("pages").map(|(first, last)| Self::Pages { first, last }),
-            "cells" | "cell" => range("cells").map(|(first, last)| Self::Cells { first, last }),
-            "columns" | "column" => range("columns").map(|(first, last)| Self::Columns { first, last }),
+            "pages" | "page" => range("pages").map(Self::Pages),
+            "cells" | "cell" => range("cells").map(Self::Cells),
+            "columns" | "column" => range("columns").map(Self::Columns),
             "region" => region(numbers).map_err(wrong),
-            "paragraphs" | "paragraph" => range("paragraphs").map(|(first, last)| Self::Paragraphs { first, last }),
-            "slides" | "slide" => range("slides").map(|(first, last)| Self::Slides { first, last }),
+            "paragraphs" | "paragraph" => range("paragraphs").map(Self::Paragraphs),
+            "slides" | "slide" => range("slides").map(Self::Slides),
             "section" | "sheet" if rest.trim_matches(['#', ' ', ',']).is_empty() => Err(wrong("a name is missing")),
             "section" => Ok(Self::Section(rest.trim_start_matches(['#', ' ']).to_owned())),
             "sheet" => Ok(Self::Sheet(SheetPart::parse(rest))),
@@ -253,7 +234,7 @@ impl Part {
     }
 
     pub(super) fn is_of_lines(&self) -> bool {
-        !matches!(self, Self::Def(_) | Self::Cells { .. } | Self::Region { .. } | Self::Image { .. })
+        !matches!(self, Self::Def(_) | Self::Cells(..) | Self::Region(..) | Self::Image(..))
     }
 
     /// The error for a file whose format has no such part.
@@ -275,15 +256,15 @@ impl Part {
     pub(super) fn unfit_in(&self, path: &impl fmt::Display, what: &str, instead: &str) -> ToolError {
         let fits = match self {
             Self::Def(_) => "source files",
-            Self::Pages { .. } => "PDF files",
-            Self::Cells { .. } => "notebooks",
-            Self::Region { .. } => "images",
-            Self::Columns { .. } => "text files",
-            Self::Paragraphs { .. } | Self::Section(_) => "Word and OpenDocument texts",
+            Self::Pages(..) => "PDF files",
+            Self::Cells(..) => "notebooks",
+            Self::Region(..) => "images",
+            Self::Columns(..) => "text files",
+            Self::Paragraphs(..) | Self::Section(_) => "Word and OpenDocument texts",
             Self::Heading(text) => return invalid(text, ""),
             Self::Sheet(_) => "workbooks",
-            Self::Slides { .. } => "presentations",
-            Self::Image { .. } => "Office documents",
+            Self::Slides(..) => "presentations",
+            Self::Image(..) => "Office documents",
         };
         ToolError::invalid(format!("part {self} is for {fits}; {path} is {what}")).hint(format!("use {instead}"))
     }
@@ -291,7 +272,7 @@ impl Part {
 
 impl fmt::Display for Part {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let range = |f: &mut fmt::Formatter<'_>, what, first: &usize, last: &usize| match *last {
+        let range = |f: &mut fmt::Formatter<'_>, what, (first, last): &FirstAndLast| match *last {
             usize::MAX => write!(f, "{what} {first}-"),
             last if last == *first => write!(f, "{what} {first}"),
             last => write!(f, "{what} {first}-{last}"),
@@ -299,23 +280,23 @@ impl fmt::Display for Part {
         match self {
             Self::Sheet(SheetPart { name, rows, columns, formulas }) => {
                 write!(f, "sheet {name}")?;
-                rows.map_or(Ok(()), |(first, last)| range(f, " rows", &first, &last))?;
+                rows.map_or(Ok(()), |rows| range(f, " rows", &rows))?;
                 if let Some((first, last)) = columns {
                     write!(f, " columns {first}-{last}")?;
                 }
                 f.write_str(if *formulas { " formulas" } else { "" })
             }
             Self::Def(name) => write!(f, "def {name}"),
-            Self::Pages { first, last } => range(f, "pages", first, last),
-            Self::Cells { first, last } => range(f, "cells", first, last),
-            Self::Columns { first, last } => range(f, "columns", first, last),
-            Self::Region { x, y, width, height } => write!(f, "region {x},{y},{width},{height}"),
-            Self::Paragraphs { first, last } => range(f, "paragraphs", first, last),
-            Self::Slides { first, last } => range(f, "slides", first, last),
+            Self::Pages(numbers) => range(f, "pages", numbers),
+            Self::Cells(numbers) => range(f, "cells", numbers),
+            Self::Columns(numbers) => range(f, "columns", numbers),
+            Self::Region([x, y, width, height]) => write!(f, "region {x},{y},{width},{height}"),
+            Self::Paragraphs(numbers) => range(f, "paragraphs", numbers),
+            Self::Slides(numbers) => range(f, "slides", numbers),
             Self::Section(heading) => write!(f, "section {heading}"),
             Self::Heading(text) => f.write_str(text),
-            Self::Image { number, region: None } => write!(f, "image {number}"),
-            Self::Image { number, region: Some(region) } => write!(f, "image {number} {region}"),
+            Self::Image(number, None) => write!(f, "image {number}"),
+            Self::Image(number, Some(region)) => write!(f, "image {number} {region}"),
         }
     }
 }
@@ -373,7 +354,7 @@ fn region(text: &str) -> Result<Part, &'static str> {
         text.split([',', ' ']).filter(|field| !field.is_empty()).map(whole_number).collect();
     match fields.as_deref() {
         Some([_, _, 0, _] | [_, _, _, 0]) => Err("a region has a width and a height above 0"),
-        Some(&[x, y, width, height]) => Ok(Part::Region { x, y, width, height }),
+        Some(&[x, y, width, height]) => Ok(Part::Region([x, y, width, height])),
         _ => Err(WRONG_REGION),
     }
 }
@@ -432,11 +413,11 @@ mod tests {
     #[test]
     fn part_after_a_path_is_read() {
         for (text, path, part) in [
-            ("a b.pdf:pages 3-5", "a b.pdf", Part::Pages { first: 3, last: 5 }),
-            ("a.ipynb:cells 2", "a.ipynb", Part::Cells { first: 2, last: 2 }),
-            ("C:/a.png:region 0,0,8,6", "C:/a.png", Part::Region { x: 0, y: 0, width: 8, height: 6 }),
+            ("a b.pdf:pages 3-5", "a b.pdf", Part::Pages((3, 5))),
+            ("a.ipynb:cells 2", "a.ipynb", Part::Cells((2, 2))),
+            ("C:/a.png:region 0,0,8,6", "C:/a.png", Part::Region([0, 0, 8, 6])),
             ("a.docx:section On: this", "a.docx", Part::Section("On: this".to_owned())),
-            ("a.pptx:slides 3", "a.pptx", Part::Slides { first: 3, last: 3 }),
+            ("a.pptx:slides 3", "a.pptx", Part::Slides((3, 3))),
             ("a.docx:headers", "a.docx", Part::Heading("headers".to_owned())),
         ] {
             let (found, selection) = Selection::split(text).expect("a selection");
@@ -518,7 +499,7 @@ mod part_tests {
 
     #[test]
     fn a_part_that_a_file_does_not_have_names_what_fits() {
-        let error = Part::Pages { first: 1, last: 2 }.unfit(&"a.txt", Format::Text).text();
+        let error = Part::Pages((1, 2)).unfit(&"a.txt", Format::Text).text();
         assert!(error.starts_with("part pages 1-2 is for PDF files; a.txt is a text file\n\nhint: use "), "{error}");
         let error = Part::parse("lines 3-5").expect("a heading").unfit(&"a.txt", Format::Text).text();
         assert!(error.starts_with("`part` is not valid: \"lines 3-5\"\n\nhint: use "), "{error}");

@@ -253,10 +253,8 @@ impl Page {
         // Lines without such columns are skipped.
         let end = if columns.is_some() && !window.full { window.end().min(total) } else { last };
         let has_more = window.kept > 0 && end < total;
-        let next = (has_more && (window.full || !asked.is_exact())).then(|| match &request.part {
-            Some(part) => format!("part=\"{part}\", {}", asked.continued(&path, end)),
-            None => asked.continued(&path, end),
-        });
+        let part = request.part.as_ref().map(|part| format!("part=\"{part}\", ")).unwrap_or_default();
+        let next = (has_more && (window.full || !asked.is_exact())).then(|| part + &asked.continued(&path, end));
         let mut lines = if total == 0 {
             closing.push_str("(empty file)\n");
             count(0, "line")

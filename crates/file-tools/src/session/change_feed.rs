@@ -41,13 +41,13 @@ pub struct CommittedChange {
     pub session: Arc<str>,
 }
 
-pub trait ChangeListener: Send + Sync {
+pub trait ChangeListener: fmt::Debug + Send + Sync {
     /// The changes of one step of a call are on the disk, such as a file with the directories that were made for it.
     /// Must return at once.
     fn changed(&self, changes: &[CommittedChange]);
 }
 
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct ChangeFeed(Mutex<Vec<Weak<dyn ChangeListener>>>);
 
 impl ChangeFeed {
@@ -77,19 +77,13 @@ impl ChangeFeed {
     }
 }
 
-impl fmt::Debug for ChangeFeed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ChangeFeed").finish_non_exhaustive()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use change_set::Workspace;
     use confined_fs::Access;
 
-    #[derive(Default)]
+    #[derive(Debug, Default)]
     struct Heard(Mutex<Vec<String>>);
 
     impl ChangeListener for Heard {

@@ -58,10 +58,8 @@ impl Seen {
 
     /// Whether `bytes` begin with what was seen, up to the end of one of their lines.
     pub fn is_beginning_of(&self, bytes: &[u8]) -> bool {
-        match &self.content {
-            Some(content) => bytes.starts_with(content),
-            None => self.revision.is_of_first_lines(bytes),
-        }
+        let of_lines = || self.revision.is_of_first_lines(bytes);
+        self.content.as_ref().map_or_else(of_lines, |content| bytes.starts_with(content))
     }
 }
 

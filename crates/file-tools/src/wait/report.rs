@@ -69,10 +69,7 @@ impl PendingWait {
         let mut gauge = cx.budget.list().gauge();
         let mut text = String::new();
         for (at, name) in self.names.iter().enumerate() {
-            let end = text.len();
-            text.push_str(name);
-            if !gauge.fits(&text) {
-                text.truncate(end);
+            if !gauge.push(&mut text, name, false) {
                 let _ = writeln!(text, "… {} more names; ls shows them", self.names.len() - at);
                 break;
             }

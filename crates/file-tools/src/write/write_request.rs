@@ -135,10 +135,7 @@ impl WriteRequest {
     }
 
     pub(super) fn plan_again(&self, cx: &CallContext) -> Result<NewContent, ToolError> {
-        self.plan_on(cx, |now| {
-            read_before_write::check_again(cx, &self.path, &now, self.expected)?;
-            Ok(now)
-        })
+        self.plan_on(cx, |now| read_before_write::check_again(cx, &self.path, now, self.expected))
     }
 
     fn plan_on(
