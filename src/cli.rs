@@ -72,10 +72,7 @@ fn fail(text: &str, code: u8) -> ExitCode {
 
 /// Prints what was done, or the error; the exit code is 0 or 1.
 fn report(done: Result<String, ToolError>) -> ExitCode {
-    match done {
-        Ok(text) => print(text.trim_end()),
-        Err(error) => fail(&error.text(), 1),
-    }
+    done.map_or_else(|error| fail(&error.text(), 1), |text| print(text.trim_end()))
 }
 
 /// Does `work` while a line on the terminal shows that it goes on. Where stderr is no terminal, nothing is shown.

@@ -9,7 +9,6 @@
 
 use std::{
     collections::VecDeque,
-    fmt,
     io::{self, Write as _},
     mem,
     sync::{Condvar, Mutex, MutexGuard, PoisonError},
@@ -70,6 +69,7 @@ pub trait LineSink: Send + 'static {
 }
 
 /// Lines that wait for the one thread that writes them, which begins with the first.
+#[derive(Debug)]
 pub struct LineQueue<S> {
     thread: &'static str,
     max_lines: usize,
@@ -79,6 +79,7 @@ pub struct LineQueue<S> {
     empty: Condvar,
 }
 
+#[derive(Debug)]
 struct QueueState<S> {
     /// `None` while a line is written.
     sink: Option<S>,
@@ -211,12 +212,7 @@ impl<S: LineSink> LineQueue<S> {
     }
 }
 
-impl<S> fmt::Debug for LineQueue<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("LineQueue").field("thread", &self.thread).finish_non_exhaustive()
-    }
-}
-
+#[derive(Debug)]
 struct Stderr;
 
 impl LineSink for Stderr {

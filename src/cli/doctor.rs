@@ -323,8 +323,6 @@ fn records(out: &mut Report, config: &Config, start: &StartReport) {
         out.line("former content is kept until the server ends");
     }
     let required = if config.audit.required { ", required" } else { "" };
-    match &config.audit.file {
-        Some(file) => out.head("audit", format_args!("{}{required}", file.display())),
-        None => out.head("audit", "none"),
-    }
+    let file = config.audit.file.as_ref().map(|file| format!("{}{required}", file.display()));
+    out.head("audit", file.as_deref().unwrap_or("none"));
 }

@@ -10,10 +10,7 @@ use super::{fail, print};
 
 /// Prints the document; the exit code is 1 if it cannot be made.
 pub fn document(document: Document) -> ExitCode {
-    match text(document) {
-        Ok(text) => print(&text),
-        Err(error) => fail(&error.to_string(), 1),
-    }
+    text(document).map_or_else(|error| fail(&error.to_string(), 1), |text| print(&text))
 }
 
 fn text(document: Document) -> io::Result<String> {

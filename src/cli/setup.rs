@@ -49,10 +49,7 @@ const MAX_ATTEMPTS: usize = 50;
 pub fn setup(request: &SetupRequest, environment: &Environment) -> ExitCode {
     let folders = Folders { system: System::this(), environment };
     let Some(name) = &request.client else { return print(&guidance::clients(&folders)) };
-    match run(name, request, &folders) {
-        Ok(text) => print(&text),
-        Err(error) => error.report(),
-    }
+    run(name, request, &folders).map_or_else(|error| error.report(), |text| print(&text))
 }
 
 fn run(name: &str, request: &SetupRequest, folders: &Folders<'_>) -> Result<String> {
@@ -148,7 +145,7 @@ fn recorded_scope(client: &'static Client, request: &SetupRequest, folders: &Fol
 }
 
 fn scope(client: &Client, given: &str) -> Result<EntryScope> {
-    let known: Vec<&str> = client.files.iter().map(|(scope, _)| scope.name()).collect();
+    let known: Vec<String> = client.files.iter().map(|(scope, _)| scope.name()).collect();
     let found = client.files.iter().find(|(scope, _)| scope.name() == given).map(|(scope, _)| *scope);
     found.ok_or_else(|| format!("--scope {given}: {} has only {}", client.title, known.join(", ")).into())
 }

@@ -60,10 +60,7 @@ impl Trace {
     /// # Errors
     /// When calls depend on the audit and it cannot be written: the change must not be made then.
     pub(super) fn announce(&self) -> Result<(), ToolError> {
-        match &self.record {
-            Some((audit, record)) => audit.announce(record).map_err(unrecorded),
-            None => Ok(()),
-        }
+        self.record.as_ref().map_or(Ok(()), |(audit, record)| audit.announce(record).map_err(unrecorded))
     }
 }
 

@@ -111,11 +111,9 @@ impl Confirmation {
             Person::Live(peer) => {
                 // Not queued: a call that waited here would hold its content, which this number is to bound.
                 let _permit = self.waiting.try_acquire().map_err(|_| {
-                    ToolError::new(
-                        Kind::Quota,
-                        format!("{MAX_WAITING} changes already wait for a person's answer; this one was not made"),
-                    )
-                    .hint("wait for their answers, then repeat this call")
+                    let sentence =
+                        format!("{MAX_WAITING} changes already wait for a person's answer; this one was not made");
+                    ToolError::new(Kind::Quota, sentence).hint("wait for their answers, then repeat this call")
                 })?;
                 let answer = ask(peer, &proposal.message, self.limit, cancelled, progress).await?;
                 consent(&answer)?;

@@ -11,7 +11,7 @@ use confined_fs::WorkspacePath;
 use serde_json::{Value, json};
 
 use crate::log::{LineQueue, LineSink};
-use file_tools::session::{ChangeKind, ChangeListener, CommittedChange, EntryKind};
+use file_tools::session::{ChangeListener, CommittedChange};
 
 /// Lines that wait to be written, and bytes of them.
 const MAX_LINES: usize = 4096;
@@ -68,19 +68,8 @@ impl LineSink for EventWriter {
 }
 
 fn line_of(change: &CommittedChange, label: Option<&str>) -> Vec<u8> {
-    let entry = match change.entry {
-        EntryKind::File => "file",
-        EntryKind::Directory => "directory",
-        EntryKind::Link => "link",
-    };
-    let kind = match change.kind {
-        ChangeKind::Created => "created",
-        ChangeKind::Written => "written",
-        ChangeKind::Moved => "moved",
-        ChangeKind::Deleted => "deleted",
-    };
     line(
-        &format!("{entry}.{kind}"),
+        &format!("{:?}.{:?}", change.entry, change.kind).to_lowercase(),
         label,
         json!({
             "tool": change.tool,

@@ -82,12 +82,8 @@ pub(super) enum EntryScope {
 }
 
 impl EntryScope {
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::User => "user",
-            Self::Project => "project",
-            Self::Local => "local",
-        }
+    pub(super) fn name(self) -> String {
+        format!("{self:?}").to_lowercase()
     }
 }
 

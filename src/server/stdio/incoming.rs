@@ -179,34 +179,32 @@ fn is_without_handshake(line: &[u8]) -> bool {
 
 /// The members of parameters, by their paths, that are checked for an error: of every method without a name, each with its
 /// type, and whether it is required. What holds another comes before it.
-const CHECKED_MEMBERS: &[(&str, &str, JsonType, bool)] = &[
-    ("", "/_meta", JsonType::Object, false),
-    ("initialize", "/protocolVersion", JsonType::Text, true),
-    ("initialize", "/capabilities", JsonType::Object, true),
-    ("initialize", "/clientInfo", JsonType::Object, true),
-    ("initialize", "/clientInfo/name", JsonType::Text, true),
-    ("initialize", "/clientInfo/version", JsonType::Text, true),
-    ("tools/call", "/name", JsonType::Text, true),
-    ("tools/call", "/arguments", JsonType::Object, false),
-    ("resources/read", "/uri", JsonType::Text, true),
-    ("completion/complete", "/ref", JsonType::Object, true),
-    ("completion/complete", "/ref/type", JsonType::Text, true),
-    ("completion/complete", "/argument", JsonType::Object, true),
-    ("completion/complete", "/argument/name", JsonType::Text, true),
-    ("completion/complete", "/argument/value", JsonType::Text, true),
-    ("tools/list", "/cursor", JsonType::Text, false),
-    ("resources/list", "/cursor", JsonType::Text, false),
-    ("resources/templates/list", "/cursor", JsonType::Text, false),
+const CHECKED_MEMBERS: &[(&str, &str, MemberType, bool)] = &[
+    ("", "/_meta", OBJECT_TYPE, false),
+    ("initialize", "/protocolVersion", TEXT_TYPE, true),
+    ("initialize", "/capabilities", OBJECT_TYPE, true),
+    ("initialize", "/clientInfo", OBJECT_TYPE, true),
+    ("initialize", "/clientInfo/name", TEXT_TYPE, true),
+    ("initialize", "/clientInfo/version", TEXT_TYPE, true),
+    ("tools/call", "/name", TEXT_TYPE, true),
+    ("tools/call", "/arguments", OBJECT_TYPE, false),
+    ("resources/read", "/uri", TEXT_TYPE, true),
+    ("completion/complete", "/ref", OBJECT_TYPE, true),
+    ("completion/complete", "/ref/type", TEXT_TYPE, true),
+    ("completion/complete", "/argument", OBJECT_TYPE, true),
+    ("completion/complete", "/argument/name", TEXT_TYPE, true),
+    ("completion/complete", "/argument/value", TEXT_TYPE, true),
+    ("tools/list", "/cursor", TEXT_TYPE, false),
+    ("resources/list", "/cursor", TEXT_TYPE, false),
+    ("resources/templates/list", "/cursor", TEXT_TYPE, false),
 ];
 
 /// Members that are tried for an error at most, each with a parse of the whole request; those of the protocol have fewer.
 const MAX_TRIED: usize = 8;
 
-#[derive(Clone, Copy)]
-enum JsonType {
-    Text,
-    Object,
-}
+type MemberType = (fn(&Value) -> bool, &'static str);
+const TEXT_TYPE: MemberType = (Value::is_string, "a text");
+const OBJECT_TYPE: MemberType = (Value::is_object, "an object");
 
 /// What is wrong with the parameters of a request, by the name of the member; `None` where the line is no JSON.
 ///
@@ -217,12 +215,10 @@ fn wrong_params(method: &str, line: &[u8]) -> Option<String> {
     if !params.is_object() {
         return Some("`params` must be an object".to_owned());
     }
-    for (_, path, kind, is_required) in CHECKED_MEMBERS.iter().filter(|row| row.0.is_empty() || row.0 == method) {
+    for (_, path, (is_it, wanted), is_required) in
+        CHECKED_MEMBERS.iter().filter(|row| row.0.is_empty() || row.0 == method)
+    {
         let name = path[1..].replace('/', ".");
-        let (is_it, wanted): (fn(&Value) -> bool, _) = match kind {
-            JsonType::Text => (Value::is_string, "a text"),
-            JsonType::Object => (Value::is_object, "an object"),
-        };
         match params.pointer(path).filter(|value| *is_required || !value.is_null()) {
             None if *is_required => return Some(format!("`{name}` is missing")),
             Some(value) if !is_it(value) => return Some(format!("`{name}` must be {wanted}")),

@@ -14,7 +14,7 @@ const MAX_LINES: &[(&str, usize)] = &[
     ("crates/beneath", 1_760),
     ("crates/change-set", 5_120),
     ("crates/confined-fs", 7_060),
-    ("crates/file-tools", 21_140),
+    ("crates/file-tools", 20_960),
     ("crates/image-view", 960),
     ("crates/lsp-check", 1_600),
     ("crates/office-text", 2_920),
@@ -25,7 +25,7 @@ const MAX_LINES: &[(&str, usize)] = &[
     ("crates/text-edit", 6_120),
     ("crates/text-file", 1_480),
     ("crates/tree-search", 7_640),
-    ("src", 10_600),
+    ("src", 10_540),
 ];
 
 /// Modules that a folder may have; a file and the folder of its name count once.
