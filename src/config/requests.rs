@@ -48,7 +48,6 @@ pub enum Document {
     Man,
 }
 
-/// The arguments of `rootbound call`.
 #[derive(Args, Clone, Debug, PartialEq, Eq)]
 pub struct CallRequest {
     /// Name of the tool, as `rootbound tools` lists it, and `rootbound call` alone
@@ -91,7 +90,6 @@ pub enum HistoryCommand {
     },
 }
 
-/// Which recorded changes are listed.
 #[derive(Args, Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListRequest {
     /// Only changes of this file, or below this directory
@@ -146,7 +144,6 @@ pub struct DiffRequest {
     pub session: Option<String>,
 }
 
-/// Work on the stored indexes.
 #[derive(Args, Clone, Debug, PartialEq, Eq)]
 pub struct IndexRequest {
     /// What to do
@@ -183,7 +180,6 @@ fn setup_clients() -> PossibleValuesParser {
     PossibleValuesParser::new(SETUP_CLIENTS.split(' ').map(|name| PossibleValue::new(name).aliases(shorter(name))))
 }
 
-/// The arguments of `rootbound setup`.
 #[derive(Args, Clone, Debug, Default, PartialEq, Eq)]
 pub struct SetupRequest {
     /// The client; without it, the clients are listed
@@ -331,7 +327,6 @@ pub enum GuidePart {
     Paragraph,
 }
 
-/// The request of `rootbound guide`.
 #[expect(clippy::doc_markdown, reason = "it is help on a terminal, which shows backticks")]
 #[derive(Args, Clone, Debug, Default, PartialEq, Eq)]
 pub struct GuideRequest {

@@ -37,7 +37,6 @@ mod section;
 
 pub(crate) struct ApplyPatch;
 
-/// Arguments of `apply_patch`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Args {
@@ -165,7 +164,6 @@ impl Change for NetChanges {
 const MAX_CHECKED_FILES: usize = 20;
 const MAX_HUNK_NOTES: usize = 5;
 
-/// The complete result as data.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Output {
     /// The files, in the order of the patch.

@@ -37,7 +37,6 @@ const MAX_EDITS: usize = 100;
 
 pub(crate) struct Edit;
 
-/// Arguments of `edit`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Args {

@@ -154,19 +154,16 @@ impl GlobRequest {
     }
 }
 
-/// glob's result as data.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Output {
     /// The paths shown; directories end with a slash.
     paths: Vec<String>,
-    /// The numbers.
     #[serde(flatten)]
     facts: GlobFacts,
     /// What the answer leaves out, as text.
     notes: Vec<String>,
 }
 
-/// The numbers for programs.
 #[skip_serializing_none]
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct GlobFacts {

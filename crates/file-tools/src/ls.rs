@@ -29,7 +29,6 @@ const DEFAULT_RESULTS: usize = 500;
 const DEFAULT_DEPTH: usize = 2;
 const MAX_DEPTH: usize = 5;
 
-/// What to list.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Args {

@@ -26,7 +26,6 @@ const MAX_CHARS: [usize; 2] = [200, 2000];
 /// The tool that hands files to the person.
 pub(crate) struct Present;
 
-/// Arguments of `present`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Args {
@@ -40,7 +39,6 @@ pub(crate) struct Args {
     note: Option<String>,
 }
 
-/// The complete result as data.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub(crate) struct Output {
     /// The files that were presented.

@@ -32,7 +32,6 @@ use write_request::{AppendAt, Mode, Output, WriteRequest, exists};
 
 pub(crate) struct Write;
 
-/// Arguments of `write`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Args {

@@ -53,7 +53,6 @@ pub fn name_of(bytes: Vec<u8>) -> Option<OsString> {
     Some(OsString::from_vec(bytes))
 }
 
-/// As on Unix.
 #[cfg(not(unix))]
 pub fn name_of(bytes: Vec<u8>) -> Option<OsString> {
     String::from_utf8(bytes).ok().map(OsString::from)

@@ -93,7 +93,6 @@ pub struct NewestNames {
     helpers: Option<StatHelpers>,
 }
 
-/// The threads that ask.
 #[derive(Debug)]
 struct StatHelpers {
     batches: Sender<Batch>,

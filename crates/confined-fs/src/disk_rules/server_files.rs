@@ -13,7 +13,6 @@ use beneath::lexical::{MAX_LINKS, base_of, lexically_normal, push_front, without
 
 use crate::{policy::ProtectedPaths, root::Root};
 
-/// The rule that a refusal names.
 const SERVER_FILE_RULE: &str = "a file that this server starts from, or a link to one";
 
 /// Device and inode of directories, each asked for once; `None` where the system does not say.

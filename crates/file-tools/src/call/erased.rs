@@ -279,13 +279,10 @@ mod tests {
         /// What to look
         /// for.
         pattern: String,
-        /// How many; 200 by default.
         max_results: Option<u32>,
         /// The order.
         sort: Option<Sort>,
-        /// Nested.
         edits: Option<Vec<Inner>>,
-        /// Words without docs of their own.
         mode: Option<Mode>,
     }
 
@@ -299,16 +296,13 @@ mod tests {
     #[derive(Deserialize, JsonSchema)]
     #[serde(rename_all = "lowercase")]
     enum Sort {
-        /// Newest first.
         Modified,
-        /// By name.
         Path,
     }
 
     #[derive(Deserialize, JsonSchema)]
     #[expect(dead_code, reason = "only its schema is looked at")]
     struct Inner {
-        /// Old.
         old: Option<bool>,
     }
 

@@ -35,7 +35,6 @@ pub(crate) fn may_have_problems(cx: &CallContext, real: &WorkspacePath) -> bool 
 #[derive(Serialize, JsonSchema)]
 #[serde(remote = "problems::Severity", rename_all = "lowercase")]
 enum Severity {
-    /// The file does not work.
     Error,
     /// The file may not do what it looks like.
     Warning,

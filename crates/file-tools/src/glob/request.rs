@@ -195,7 +195,6 @@ pub(crate) struct Args {
     pub(super) case_sensitive: Option<bool>,
 }
 
-/// The order of paths.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Sort {

@@ -466,13 +466,11 @@ pub(super) fn not_utf8_note(files: usize) -> String {
     )
 }
 
-/// grep's result as data.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Output {
     /// What was asked for.
     #[serde(rename = "output_mode")]
     pub(super) mode: OutputMode,
-    /// The numbers.
     #[serde(flatten)]
     pub(super) facts: GrepFacts,
     /// The files shown, in the order shown.

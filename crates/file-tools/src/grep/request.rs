@@ -159,7 +159,6 @@ pub(crate) fn filter_error(error: FilterError) -> ToolError {
     }
 }
 
-/// A search: pattern, place and view.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Args {
@@ -202,7 +201,6 @@ pub(crate) struct Args {
     pub(super) no_ignore: Option<bool>,
 }
 
-/// The view of a match.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum OutputMode {
@@ -224,7 +222,6 @@ impl OutputMode {
     }
 }
 
-/// The order of files.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Sort {

@@ -291,7 +291,6 @@ fn name_of(item: &Item, listed: &ListedEntry) -> String {
     name
 }
 
-/// ls's result as data.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Output {
     /// The directory listed, where it is one.
@@ -299,7 +298,6 @@ pub(crate) struct Output {
     pub(super) path: Option<String>,
     /// What was shown, in the order shown.
     pub(super) entries: Vec<ListedEntry>,
-    /// The numbers.
     #[serde(flatten)]
     pub(super) facts: ListingFacts,
     /// What the answer leaves out, as text.
@@ -360,7 +358,6 @@ pub(crate) struct FileFacts {
     pub(super) height: Option<usize>,
 }
 
-/// The numbers for programs.
 #[skip_serializing_none]
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub(crate) struct ListingFacts {

@@ -306,7 +306,6 @@ pub(super) struct Counted {
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Sort {
-    /// Directories first, then by name.
     #[default]
     Name,
     /// The newest first, of every kind, ties by name.

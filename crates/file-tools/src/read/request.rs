@@ -13,7 +13,6 @@ use super::{
     window::WindowBounds,
 };
 
-/// Arguments of `read`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Args {

@@ -152,7 +152,6 @@ pub(super) struct Totals {
     pub(super) total_returned_lines: usize,
 }
 
-/// The numbers for programs.
 #[skip_serializing_none]
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub(super) struct ReadFacts {

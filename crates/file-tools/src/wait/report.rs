@@ -145,24 +145,18 @@ impl PendingWait {
     }
 }
 
-/// What came of a wait.
 #[derive(Clone, Copy, Debug, Default, Serialize, JsonSchema, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Outcome {
-    /// A line that was waited for.
     Line,
-    /// Something is there now.
     Appeared,
-    /// It is not what it was.
     Changed,
-    /// Nothing is there any more.
     Gone,
     /// What was waited for did not happen.
     #[default]
     NothingNew,
 }
 
-/// The complete result as data.
 #[skip_serializing_none]
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Output {

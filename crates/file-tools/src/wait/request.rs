@@ -108,7 +108,6 @@ fn refused(error: PatternError, options: PatternOptions) -> ToolError {
     pattern_error(error, options)
 }
 
-/// Arguments of `wait`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Args {
@@ -133,7 +132,6 @@ pub(crate) struct Args {
     pub(super) since: Option<String>,
 }
 
-/// What ends a wait.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Until {

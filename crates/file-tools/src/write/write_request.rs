@@ -21,7 +21,6 @@ use super::{
     unknown_change,
 };
 
-/// The complete result as data.
 #[derive(Debug, Default, Serialize, JsonSchema)]
 pub(crate) struct Output {
     /// The file, as paths are printed.
@@ -61,7 +60,6 @@ impl Output {
     pub(super) const TEXT_MEMBERS: &[&str] = &["path", "diff", "notes"];
 }
 
-/// How the content is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Mode {
