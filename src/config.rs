@@ -50,7 +50,6 @@ pub use requests::{
     IndexTask, ListRequest, RestoreRequest, SetupRequest,
 };
 
-/// The configuration: the work, and its options.
 #[derive(Debug)]
 pub struct Config {
     pub action: Action,
@@ -58,7 +57,6 @@ pub struct Config {
     /// The directories to offer; at least one, none of them the whole file system.
     pub roots: Vec<RootSpec>,
     pub workspace: confined_fs::WorkspaceOptions,
-    /// Whether the kernel is to confine the process.
     pub confine: Confine,
     /// The folder for what outlives the process; `None` keeps that in memory.
     pub state: Option<PathBuf>,

@@ -45,7 +45,6 @@ pub(super) struct Handler {
 }
 
 type Context = RequestContext<RoleServer>;
-/// The result of a request, or a protocol error.
 type Reply<T> = Result<T, ErrorData>;
 
 impl Handler {

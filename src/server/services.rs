@@ -73,7 +73,6 @@ pub struct Services {
     pub session: Arc<Session>,
     pub path_index: Arc<PathIndex>,
     pub toolbox: Toolbox,
-    /// Limits and switches of the tools, as configured.
     pub settings: Arc<Settings>,
     pub language_servers: Option<Arc<LanguageServers>>,
     pub options: ServerOptions,

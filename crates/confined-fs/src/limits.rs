@@ -51,7 +51,6 @@ impl Limit {
         Self::of(error).filter(|limit| limit.is_open_files())
     }
 
-    /// The limit of open files of this process.
     pub fn open_files() -> Self {
         Self::OpenFiles(beneath::open_files())
     }

@@ -49,12 +49,10 @@ impl WorkspacePath {
         self.relative.as_os_str().is_empty()
     }
 
-    /// Its last name; none for the root.
     pub fn file_name(&self) -> Option<&OsStr> {
         self.relative.file_name()
     }
 
-    /// The directory that contains it; none for the root.
     pub fn parent(&self) -> Option<Self> {
         Some(Self::new(&self.root, self.relative.parent()?))
     }

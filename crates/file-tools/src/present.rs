@@ -23,7 +23,6 @@ const HEAD_BYTES: u64 = 8 << 10;
 /// Characters of the longest title, and of the longest note.
 const MAX_CHARS: [usize; 2] = [200, 2000];
 
-/// The tool that hands files to the person.
 pub(crate) struct Present;
 
 #[derive(Debug, Deserialize, JsonSchema)]

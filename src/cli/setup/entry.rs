@@ -16,7 +16,6 @@ use super::{
     error::{Result, refused},
 };
 
-/// The name of an entry unless another is given.
 pub(super) const DEFAULT_NAME: &str = "files";
 
 /// The arguments of the server below DeerFlow, which starts it in the workspace of a thread: the directories by the

@@ -33,7 +33,6 @@ pub enum Kind {
     Declined,
     TimedOut,
     Cancelled,
-    /// A limit of the session is used up.
     Quota,
     Internal,
 }

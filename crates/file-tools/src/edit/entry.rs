@@ -91,7 +91,6 @@ impl EditEntry {
         }
     }
 
-    /// The error for one that repeats this one.
     pub(super) fn repeated(&self) -> ToolError {
         ToolError::invalid(format!("{} of this call makes the same change", self.place()))
             .hint("leave one of them out; for another place, add lines around it to its old_string")

@@ -417,7 +417,6 @@ impl PlannedEdit {
         Some(ChangedCells { numbers: cells.iter().flatten().copied().collect(), old, new })
     }
 
-    /// The whole diff, as a person is shown it.
     pub(super) fn full_diff(&self) -> String {
         let name = shown_diff::diff_name(&self.edit.path);
         text_edit::unified_diff(&name, self.old_text(), self.new_text(), DiffExtent::Full).text

@@ -341,7 +341,6 @@ fn check_size(cx: &CallContext, size: &mut (u64, u64), planned: &PlannedEdit) ->
     if size.0.max(size.1) <= cx.settings.max_file_size { Ok(()) } else { Err(too_large(cx)) }
 }
 
-/// The error for files that are too large together.
 fn too_large(cx: &CallContext) -> ToolError {
     let limit = cx.settings.max_file_size;
     ToolError::new(Kind::TooLarge, format!("the files of this call are over {limit} bytes together"))

@@ -106,7 +106,6 @@ impl Source {
     }
 }
 
-/// The error for a file that is not text.
 pub(super) fn binary(path: &WorkspacePath, size: u64, error: &DecodeError) -> ToolError {
     let kind = &error.kind;
     if ["PNG image", "JPEG image", "WebP image", "GIF image"].contains(&kind.as_str()) {

@@ -133,7 +133,6 @@ pub(super) enum Part {
     Image(usize, Option<Box<Part>>),
 }
 
-/// The error for a `part` that is none.
 fn invalid(text: &str, why: &str) -> ToolError {
     ToolError::invalid(format!("`part` is not valid: {text:?}{why}")).hint(format!("use {PART_HINT_FORMS}"))
 }

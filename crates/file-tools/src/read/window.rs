@@ -41,7 +41,6 @@ pub(super) struct Window {
     pub(super) longest: usize,
     pub(super) nuls: usize,
     crs: usize,
-    /// The hidden characters in the lines kept.
     pub(super) hidden: HiddenNote,
     pub(super) full: bool,
     gauge: Gauge,
@@ -141,7 +140,6 @@ impl Window {
         self.bounds.ranges.last().map_or(0, |range| range.end)
     }
 
-    /// The characters of each line that are shown.
     fn columns(&self) -> Range<usize> {
         self.bounds.columns.clone().unwrap_or(0..LINE_CHARS)
     }

@@ -254,7 +254,6 @@ impl AppendAt {
         })
     }
 
-    /// The error for a file in another state.
     fn stale(&self, cx: &CallContext, path: &WorkspacePath, now: &Snapshot) -> ToolError {
         let (size, rev) = (now.bytes.len(), now.revision.short());
         let by = read_before_write::by(cx, &now.path, (None, now.revision), "; last changed");
@@ -268,7 +267,6 @@ impl AppendAt {
         ))
     }
 
-    /// The error for a file that does not exist.
     fn absent(&self, path: &WorkspacePath) -> ToolError {
         ToolError::new(Kind::Stale, format!("{path} does not exist, so `at` {} is not its end", self.given))
             .hint("nothing was written; write the first part with at=0, or without at")

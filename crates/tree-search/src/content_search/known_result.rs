@@ -34,7 +34,6 @@ pub(super) enum SearchItem {
 /// The result to expect for a file, as long as it is in a state.
 #[derive(Clone, Debug)]
 pub(super) enum Expected {
-    /// Nothing is known: it has to be searched.
     Unknown,
     Within(Vec<Range<u32>>, u64),
     /// No match, or that it is left out, as long as it has those facts.

@@ -259,7 +259,6 @@ impl GramQuery {
         self.nodes.len() == 1
     }
 
-    /// Every column that it names, each once.
     pub(super) fn columns(&self) -> Vec<u16> {
         let mut columns: Vec<u16> = self.nodes.iter().flatten().flat_map(|edge| edge.columns.iter().copied()).collect();
         columns.sort_unstable();
