@@ -108,7 +108,7 @@ impl WorkspacePath {
 
 impl fmt::Display for WorkspacePath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let prefix = &self.root.prefix;
+        let prefix = self.root.name().unwrap_or_default();
         if self.is_root() {
             return f.write_str(if prefix.is_empty() { "." } else { prefix });
         }

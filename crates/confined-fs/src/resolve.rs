@@ -238,7 +238,8 @@ fn from_host(roots: &Roots, host: &Path) -> Result<WorkspacePath, Refusal> {
 /// other text is a printed path if its first name is there: `file:///etc/passwd` is denied, as `/etc/passwd` is.
 fn from_uri(roots: &Roots, uri: &str, is_there: impl Fn(&WorkspacePath) -> bool) -> Result<WorkspacePath, Refusal> {
     let uri = UriPath::of(uri)?;
-    let Some(printed) = uri.printed(roots) else { return uri.on_host(roots) };
+    let printed = uri.machine.is_none().then(|| printed_path(roots, &uri.bytes)).flatten();
+    let Some(printed) = printed else { return uri.on_host(roots) };
     if printed.root().name().is_some() {
         return Ok(uri.literal(roots).filter(|literal| !is_there(&printed) && is_there(literal)).unwrap_or(printed));
     }
@@ -271,10 +272,6 @@ impl<'t> UriPath<'t> {
             return Err(Refusal::Invalid(NUL_REASON));
         }
         Ok(Self { text, bytes, machine: (!is_local).then_some(host) })
-    }
-
-    fn printed(&self, roots: &Roots) -> Option<WorkspacePath> {
-        if self.machine.is_some() { None } else { printed_path(roots, &self.bytes) }
     }
 
     /// The same without percent-decoding: clients that put a name into a template as it is (RFC 6570, section 3.2.3:

@@ -55,7 +55,6 @@ pub struct RootSpec {
 pub struct Root {
     pub(super) index: usize,
     name: Option<String>,
-    pub(super) prefix: String,
     access: Access,
     own_rules: PolicyRules,
     policy: Arc<Policy>,
@@ -138,7 +137,6 @@ impl<'s> OpenedRoot<'s> {
         let led_by = if optional.is_some() { &held } else { &configured };
         Root {
             index,
-            prefix: name.clone().unwrap_or_default(),
             name,
             access: spec.access,
             policy,
@@ -213,7 +211,7 @@ impl Root {
 
     /// The printed form of the root itself: its mount name, or ".".
     pub fn public(&self) -> String {
-        if self.prefix.is_empty() { ".".to_owned() } else { self.prefix.clone() }
+        self.name.clone().unwrap_or_else(|| ".".to_owned())
     }
 
     /// A stable id: 32 hexadecimal digits of a hash of the canonical host path.

@@ -4,9 +4,8 @@
 
 use std::{path::PathBuf, sync::Arc};
 
-use crate::policy::PolicyRules;
 use crate::walk::ignores::{IgnoreRules, Ignores};
-use crate::{disk_rules::DiskRules, roots::Roots, watch::SystemEvents};
+use crate::{disk_rules::DiskRules, policy::PolicyRules, roots::Roots, watch::SystemEvents};
 
 /// The roots and everything that is known about them. All files are reached through it.
 #[derive(Clone, Debug)]

@@ -73,10 +73,8 @@ impl StopSignal {
     /// the machine is.
     #[must_use]
     pub fn with_earlier_deadline(&self, limit: Duration) -> Self {
-        Self {
-            earlier: Some(EarlierDeadline { started: Instant::now(), limit, checks: Arc::default() }),
-            ..self.clone()
-        }
+        let earlier = Some(EarlierDeadline { started: Instant::now(), limit, checks: Arc::default() });
+        Self { earlier, ..self.clone() }
     }
 
     /// The signal for what is left to do before what was found can be shown: once the deadline has passed, one that ends

@@ -33,28 +33,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::{ffi::OsStr, fs::File};
 
-use crate::disk_rules::worktree::GIT_ENTRY;
-use crate::path::WorkspacePath;
 use crate::walk::ignores::{holds_rules, is_marker};
+use crate::{disk_rules::worktree::GIT_ENTRY, path::WorkspacePath};
 use beneath::Dir;
 
 pub use disk_watcher::{DiskWatcher, OnEvent, PathWatch};
-#[cfg(target_os = "linux")]
 pub use inotify::watch_limit;
-#[cfg(not(target_os = "linux"))]
-pub use unsupported::watch_limit;
 pub use watch_tree::WatchedEntry;
 pub use watcher::Watcher;
 
-#[cfg(target_os = "linux")]
+use inotify::Queue;
 pub(super) use mounts::SystemEvents;
 #[cfg(not(target_os = "linux"))]
-pub(super) use unsupported::SystemEvents;
-
-#[cfg(target_os = "linux")]
-pub(in crate::watch) use inotify::Queue;
-#[cfg(not(target_os = "linux"))]
-pub(in crate::watch) use unsupported::Queue;
+use unsupported::{self as inotify, self as mounts};
 
 #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "nothing can be watched there"))]
 enum OpenPath<'o> {

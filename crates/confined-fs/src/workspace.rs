@@ -10,18 +10,15 @@ use std::{cell::Cell, ops::ControlFlow, sync::Arc};
 
 use beneath::{Dir, FileKind, OpenFor, Stat};
 
-use crate::disk_rules::worktree::is_left_out;
 use crate::error::{AccessError, PathError};
-use crate::policy::AgentFile;
 use crate::root::{Root, RootSpec};
 use crate::roots::{OpenError, Roots};
 use crate::shared::{Shared, Workspace, WorkspaceOptions};
 use crate::walk::entry::{Entry, EntryOrigin};
 use crate::walk::ignores::{Ignores, holds_marker};
-use crate::walk::ignores_above::rules_above;
 use crate::walk::visit::{WalkOptions, WalkReport};
-use crate::walk::walker;
-use crate::{disk_rules::DiskRules, path::WorkspacePath, resolve, watch::SystemEvents};
+use crate::{disk_rules::DiskRules, disk_rules::worktree::is_left_out, path::WorkspacePath, policy::AgentFile};
+use crate::{resolve, walk::ignores_above::rules_above, walk::walker, watch::SystemEvents};
 use text_file::escape::escape_name;
 
 pub use suggest::LookAlikes;

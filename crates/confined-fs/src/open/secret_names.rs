@@ -1,8 +1,6 @@
 //! The names in a secret file, all that `--secrets names` shows of one: no size, no revision, and nothing where it is more
 //! than a list of names.
 
-use std::io::Read as _;
-
 use structured_text::key_names::{MAX_BYTES, names};
 
 use crate::{path::WorkspacePath, shared::Workspace};
@@ -22,8 +20,7 @@ impl Workspace {
         let secret = way.names().filter(|name| name.secret());
         let mut formats = secret.map(|name| name.root().policy().names_format(name.relative()));
         let format = formats.next()?.filter(|format| formats.all(|other| other == Some(*format)))?;
-        let mut bytes = Vec::new();
-        (&file).take(MAX_BYTES as u64 + 1).read_to_end(&mut bytes).ok()?;
+        let bytes = beneath::read_regular(&file, MAX_BYTES as u64 + 1).ok()??;
         // What was read while it was written may be of no single state.
         beneath::file_stat(&file).ok().filter(|now| now.same_file_state(&before))?;
         let names = names(format, &bytes)?;

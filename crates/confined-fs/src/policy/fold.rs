@@ -116,7 +116,7 @@ pub(crate) fn translate(pattern: &str, folded: bool) -> Result<String, String> {
     for (at, piece) in pieces.iter().enumerate() {
         match piece {
             Piece::Text(text) if folded => {
-                push_literal(&mut out, &fold_piece(text, begins_name(&pieces, at), ends_name(&pieces, at)));
+                push_literal(&mut out, &fold_piece(text, is_edge(&pieces, at, false), is_edge(&pieces, at, true)));
             }
             Piece::Text(text) => push_literal(&mut out, text),
             Piece::Class { negated, ranges } => push_class(&mut out, *negated, ranges, folded)?,
@@ -154,22 +154,14 @@ fn fold_piece(text: &str, begins: bool, ends: bool) -> String {
     if folded.is_empty() && !text.is_empty() { text.to_owned() } else { folded }
 }
 
-fn begins_name(pieces: &[Piece], at: usize) -> bool {
-    let Some(before) = at.checked_sub(1) else { return true };
-    match pieces[before] {
-        Piece::Sign('/') => true,
-        Piece::Sign('{') => begins_name(pieces, before),
-        Piece::Sign(',') => partner(pieces, before, false).is_some_and(|open| begins_name(pieces, open)),
-        _ => false,
-    }
-}
-
-fn ends_name(pieces: &[Piece], at: usize) -> bool {
-    let after = at + 1;
-    match pieces.get(after) {
+/// Whether what is at `at` is an edge of a name: its end where `forward`, or else its beginning.
+fn is_edge(pieces: &[Piece], at: usize, forward: bool) -> bool {
+    // Before the first piece there is none, as after the last.
+    let (next, brace) = if forward { (at + 1, '}') } else { (at.wrapping_sub(1), '{') };
+    match pieces.get(next) {
         None | Some(Piece::Sign('/')) => true,
-        Some(Piece::Sign('}')) => ends_name(pieces, after),
-        Some(Piece::Sign(',')) => partner(pieces, after, true).is_some_and(|close| ends_name(pieces, close)),
+        Some(Piece::Sign(sign)) if *sign == brace => is_edge(pieces, next, forward),
+        Some(Piece::Sign(',')) => partner(pieces, next, forward).is_some_and(|end| is_edge(pieces, end, forward)),
         _ => false,
     }
 }

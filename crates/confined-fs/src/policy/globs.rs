@@ -113,10 +113,7 @@ fn globs_for(pattern: &str, folded: bool) -> Result<[Glob; 2], String> {
 /// them; the configuration checks that.
 fn why_never(pattern: &str) -> Option<String> {
     let pattern = &*with_slashes(pattern);
-    let mut letters = pattern.chars();
-    let drive = matches!((letters.next(), letters.next(), letters.next()), (Some(letter), Some(':'), Some('/' | '\\'))
-        if letter.is_ascii_alphabetic());
-    if drive {
+    if matches!(pattern.as_bytes(), [drive, b':', b'/' | b'\\', ..] if drive.is_ascii_alphabetic()) {
         return Some("it is an absolute path: write the path below the root, beginning with / for the root".to_owned());
     }
     if let Some(rest) = pattern.strip_prefix('!') {

@@ -64,35 +64,27 @@ impl EntryOrigin {
     /// Stats that name in `directory`, the path below the root of a directory from which more than one name is asked for;
     /// `None` where that is not known.
     pub fn stat(&self, directory: &Path, name: &OsStr, siblings: &mut SiblingCache) -> Option<Stat> {
-        siblings.stat(self.root(), directory, name)
+        siblings.go_to(self.root(), directory)?;
+        siblings.open(self.root())?.child_stat(name).ok()
     }
 
     pub fn entry(&self, relative: &Path, kind: FileKind) -> Entry {
-        Entry::new(&self.0, self.path(relative), kind, relative.components().count(), Weak::new())
+        let (start, depth) = (Arc::clone(&self.0), relative.components().count());
+        Entry { start, path: self.path(relative), kind, depth, dir: Weak::new() }
     }
 }
 
 /// A name that a walk visits. Holds no descriptor, so any number can be kept.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    start: Arc<WalkStart>,
-    path: WorkspacePath,
-    kind: FileKind,
-    depth: usize,
-    dir: Weak<Dir>,
+    pub(super) start: Arc<WalkStart>,
+    pub(super) path: WorkspacePath,
+    pub(super) kind: FileKind,
+    pub(super) depth: usize,
+    pub(super) dir: Weak<Dir>,
 }
 
 impl Entry {
-    pub(super) fn new(
-        start: &Arc<WalkStart>,
-        path: WorkspacePath,
-        kind: FileKind,
-        depth: usize,
-        dir: Weak<Dir>,
-    ) -> Self {
-        Self { start: Arc::clone(start), path, kind, depth, dir }
-    }
-
     pub fn path(&self) -> &WorkspacePath {
         &self.path
     }
@@ -155,21 +147,20 @@ impl Entry {
     }
 
     pub fn link_target(&self) -> Option<WorkspacePath> {
-        if self.kind != FileKind::Symlink {
-            return None;
-        }
-        let target = self.target()?;
-        (!target.hidden()).then_some(target.real)
+        self.target().filter(|target| !target.hidden()).map(|target| target.real)
     }
 
     /// Whether policy denies its content, or that of its target.
     pub fn is_secret(&self) -> bool {
-        let is_target_secret = || self.kind == FileKind::Symlink && self.target().is_some_and(|target| target.secret());
-        self.real().secret() || self.aliases().any(|alias| alias.secret()) || is_target_secret()
+        self.real().secret()
+            || self.aliases().any(|alias| alias.secret())
+            || self.target().is_some_and(|target| target.secret())
     }
 
+    /// Where it leads, of a link.
     fn target(&self) -> Option<Location> {
-        links::follow(&self.start.shared.roots, &self.path).ok()
+        let is_link = self.kind == FileKind::Symlink;
+        is_link.then(|| links::follow(&self.start.shared.roots, &self.path).ok()).flatten()
     }
 
     fn below_start(&self) -> &Path {
@@ -206,13 +197,6 @@ impl SiblingCache {
         if is_other { None } else { Some((self.open(real.root())?, name)) }
     }
 
-    /// Stats that name in `directory`, the path below its root of a directory from which more than one name is asked for;
-    /// `None` where that is not known.
-    pub(super) fn stat(&mut self, root: &Root, directory: &Path, name: &OsStr) -> Option<Stat> {
-        self.go_to(root, directory)?;
-        self.open(root)?.child_stat(name).ok()
-    }
-
     /// Makes a directory the current one; whether it was another one. `None` where directories are not kept open.
     fn go_to(&mut self, root: &Root, directory: &Path) -> Option<bool> {
         // Windows lets nobody rename a directory while it is open.
@@ -242,8 +226,7 @@ impl SiblingCache {
     }
 
     pub fn clear(&mut self) {
-        self.directory = None;
-        self.dir = None;
+        *self = Self::default();
     }
 }
 

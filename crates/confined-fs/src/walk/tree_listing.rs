@@ -16,12 +16,11 @@ use std::{ffi::OsStr, ops::ControlFlow, sync::Arc};
 
 use beneath::{Dir, DirectoryStack, FileKind, OpenFor, Stat, StatFacts};
 
-use crate::disk_rules::worktree::GIT_ENTRY;
 use crate::shared::{Shared, Workspace};
 use crate::walk::ignores::{EXCLUDE_FILE, GITIGNORE_FILE, IGNORE_FILE, LocatedDir, RuleSource, holds_marker};
 use crate::walk::visit::{Visitor, WalkOptions};
 use crate::walk::{entry::Entry, walker::walk};
-use crate::{error::AccessError, path::WorkspacePath, revision::Revision, root::Root};
+use crate::{disk_rules::worktree::GIT_ENTRY, error::AccessError, path::WorkspacePath, revision::Revision, root::Root};
 
 /// Directories one below the other of which the names are kept.
 const MAX_DEPTH: usize = 256;

@@ -111,13 +111,10 @@ impl IgnoredEntries {
     }
 
     pub fn push(&mut self, entry: Entry) {
-        if self.more {
-            return;
-        }
-        if self.entries.len() < MAX_IGNORED {
-            self.entries.push(entry);
-        } else {
+        if self.entries.len() >= MAX_IGNORED {
             self.forget();
+        } else if !self.more {
+            self.entries.push(entry);
         }
     }
 }

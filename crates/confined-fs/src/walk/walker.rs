@@ -61,7 +61,8 @@ fn walk_in(
             report = walk.report;
         }
         FileKind::File if options.ignored != Ignored::Only => {
-            let entry = Entry::new(&start, start.asked.clone(), what.kind, 0, Weak::new());
+            let (path, kind) = (start.asked.clone(), what.kind);
+            let entry = Entry { start: Arc::clone(&start), path, kind, depth: 0, dir: Weak::new() };
             report.stopped = visitor.visit(entry).is_break();
         }
         FileKind::File => {}
@@ -278,7 +279,7 @@ impl<'w> Walk<'w> {
 
     fn entry(&self, kind: FileKind, depth: usize) -> Entry {
         let dir = self.dirs.open().map_or_else(Weak::new, Arc::downgrade);
-        Entry::new(&self.start, self.asked_path(), kind, depth, dir)
+        Entry { start: Arc::clone(&self.start), path: self.asked_path(), kind, depth, dir }
     }
 
     /// The path of the current entry as it is reached from the start that was asked for.

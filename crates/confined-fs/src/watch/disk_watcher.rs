@@ -90,10 +90,7 @@ impl DiskWatcher {
                 }
             }
             if event.ended {
-                let keys: Vec<_> = users_of(users, event.watch).map(|(key, _)| key.clone()).collect();
-                for key in keys {
-                    users.remove(&key);
-                }
+                users.retain(|(number, _), _| *number != event.watch);
             }
         });
         read.unwrap_or(false)

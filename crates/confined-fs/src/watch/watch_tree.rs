@@ -6,12 +6,11 @@ use std::{collections::BTreeSet, ops::ControlFlow, path::Path, sync::Arc};
 use beneath::{Dir, FileKind, OpenFor};
 
 use super::{Unwatchable, Watcher, watcher::Watched};
-use crate::disk_rules::worktree::is_left_out;
 use crate::error::{AccessError, AccessErrorKind};
-use crate::path::WorkspacePath;
 use crate::walk::visit::{Visitor, WalkOptions, WalkReport};
 use crate::walk::walker::{walk, walk_names};
 use crate::walk::{entry::Entry, ignores::RuleSource};
+use crate::{disk_rules::worktree::is_left_out, path::WorkspacePath};
 
 #[derive(Debug)]
 pub struct WatchedEntry {

@@ -176,13 +176,11 @@ impl Watcher {
     /// Ends the watches on `tree` and everything below it, because it is no longer there.
     pub fn forget(&mut self, tree: &WorkspacePath) {
         self.unwatch(tree, true);
-        self.ignore_files.forget(tree, &self.queue);
     }
 
     /// Ends the watches on everything below `tree`, because it is no longer listed; not the one on `tree` itself.
     pub fn forget_below(&mut self, tree: &WorkspacePath) {
         self.unwatch(tree, false);
-        self.ignore_files.forget(tree, &self.queue);
     }
 
     fn unwatch(&mut self, tree: &WorkspacePath, itself: bool) {
@@ -199,6 +197,7 @@ impl Watcher {
                 self.queue.forget(watch);
             }
         }
+        self.ignore_files.forget(tree, &self.queue);
     }
 
     pub(super) fn watch(&mut self, dir: &Dir, what: &Watched) -> Result<(), Unwatchable> {
