@@ -25,7 +25,7 @@
 //! | How is a file replaced? | `write` |
 //! | What is an entry, before and after a change? | `tree/entry_state` |
 //! | How is a whole directory made, moved or deleted? | `tree` |
-//! | What makes several changes all or none? | `transaction` |
+//! | What makes several changes all or none? | `set` |
 //! | Where is what outlives the process? | `state` |
 //!
 //! Limits: programs that take no such lock are not kept out; what one of them writes between the last comparison and the
@@ -35,19 +35,19 @@
 
 #![expect(clippy::disallowed_types, reason = "this layer is the one that changes files")]
 
+mod set;
 pub mod state;
 #[cfg(all(test, unix))]
 mod tests;
-mod transaction;
 mod tree;
 mod workspace;
 mod write;
 
+pub use set::{ChangeSet, CommitError, CommittedSet, FormerFile, UnrestoredEntry, Unreverted};
 pub use state::{Durable, StateDir};
-pub use transaction::{CommitError, CommittedTransaction, FormerFile, Transaction, UnrestoredEntry, Unreverted};
 pub use tree::{
-    CreatedTree, EntryState, FileState, MovedTree, NewNode, Node, Purpose, RemoveError, Rights, Tree, TreeEntry,
-    TreeGuard, TreePosition, narrower,
+    AppendedPart, CreatedTree, EntryChange, EntryState, FileState, MovedTree, NewNode, Node, Purpose, RemoveError,
+    Rights, Tree, TreeEntry, TreePosition, narrower,
 };
 pub use workspace::{Opened, Workspace};
 pub use write::{

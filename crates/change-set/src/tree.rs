@@ -25,9 +25,10 @@ use confined_fs::{
 
 use beneath::{FileKind, OpenFor, Stat};
 use confined_fs::for_changes::IfThere as _;
+pub(crate) use create::NewTree;
 pub(super) use create::copy_to_move;
-pub use create::{CreatedTree, NewNode, TreeGuard};
-pub use entry_state::{EntryState, FileState, Rights, narrower};
+pub use create::{CreatedTree, NewNode};
+pub use entry_state::{AppendedPart, EntryChange, EntryState, FileState, Rights, narrower};
 use listing::Scan;
 pub use listing::{Node, Purpose, Tree, TreeEntry, TreePosition};
 pub use move_tree::MovedTree;

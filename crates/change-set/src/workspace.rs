@@ -4,7 +4,7 @@ use std::{ops::Deref, sync::Arc};
 
 use confined_fs::{AgentFile, OpenError, RootSpec, WorkspaceOptions};
 
-use crate::transaction::Intents;
+use crate::set::Intents;
 use crate::write::{DirectoryLocks, PathLocks, StaleAfter, StaleTemporaries};
 
 /// The roots, what is known about them, and the changes that are being made in them. What is read is read by the

@@ -30,14 +30,14 @@ pub use content::{Approval, Base, HashedBytes, NewContent};
 pub(super) use directory_locks::DirectoryLocks;
 pub use host_file::{HostFile, host_directory, host_path_exists};
 pub use new_directories::NewDirectory;
-pub(super) use new_directories::{NewDirs, make_dirs, new_holder, remove_made};
+pub(super) use new_directories::{OpenDirectory, remove_made};
 pub(super) use path_locks::PathLocks;
 pub use path_locks::WaitLimit;
 pub(super) use replacement::{NewPlace, Replacement, may_be_in_place, may_go_on_as, may_write, not_replaced};
 pub use temporary::StaleAfter;
 pub(super) use temporary::{Exchanged, StaleTemporaries, Temporary, free_name, keep_aside, random, swap_if};
 pub use writable_path::WritablePath;
-pub(super) use writable_path::{allowed, entry_in_parent, not_named, writable};
+pub(super) use writable_path::{allowed, entry_in_parent, not_named};
 pub use write_guard::{AppendedBytes, Committed, FileLock, PreviousFile, WriteGuard, closing_late};
 
 /// The locks of some entries, which no other call and no other process of this program changes meanwhile: on their paths within this process, and on the directories that hold them, which

@@ -12,7 +12,7 @@ use crate::{
     audit::RecordedContent,
     session::{
         ChangeKind, CommittedChange, EntryKind,
-        history::{EntryChange, JournalRecord, Kept, PendingChange, UndoableChange},
+        history::{EntryChange, JournalRecord, Kept, PendingChange},
     },
 };
 
@@ -22,11 +22,13 @@ pub(super) use crate::session::history::Undoable;
 
 mod file;
 mod files;
+mod step;
 mod tree;
 
-pub(super) use file::{Rewrite, commit_file, rewrite};
-pub(super) use files::{ChangeStep, CommittedFiles, NewState, StepContent, commit_files, is_one_tree, none_changed};
-pub(super) use tree::{check_capacity, create_tree, move_tree, not_deleted, remove};
+pub(super) use file::{Rewrite, rewrite};
+pub(super) use files::{CommittedFiles, commit_files, none_changed};
+pub(super) use step::ChangeStep;
+pub(super) use tree::is_one_tree;
 
 // What is there before something else takes its place.
 
@@ -121,52 +123,15 @@ pub(super) fn begin(cx: &CallContext, records: Vec<JournalRecord>) -> (PendingCh
     }
 }
 
-/// Makes a change of a whole entry: `records` are in the journal before `act`, and void if that fails; what it `did` is
-/// recorded and on the list when this returns, the entries that were `late` to be known with their records. Under the locks
-/// that `act` needs.
-pub(super) fn journaled<T>(
-    cx: &CallContext,
-    (tool, undoable): (&'static str, Undoable),
-    records: Vec<JournalRecord>,
-    act: impl FnOnce() -> Result<T, AccessError>,
-    did: impl FnOnce(&T) -> Option<(Vec<EntryChange>, Vec<EntryChange>)>,
-) -> Result<(T, Option<String>), AccessError> {
-    let (pending, note) = begin(cx, records);
-    // The journal is only appended to: a change that failed is marked, not taken out.
-    let done = act().inspect_err(|_| cx.session.history.void(&pending))?;
-    if let Some((mut entries, late)) = did(&done) {
-        let records: Vec<JournalRecord> = late.iter().flat_map(|one| JournalRecord::of_entry(tool, one)).collect();
-        entries.extend(late);
-        cx.session.history.made(&pending, UndoableChange { tool, entries: entries.into() }, records, undoable);
-    }
-    Ok((done, note))
-}
-
 /// The directories that were made above an entry.
-pub(super) fn parents(made: &[NewDirectory]) -> impl Iterator<Item = EntryChange> {
+fn made_above(made: &[NewDirectory]) -> impl Iterator<Item = EntryChange> {
     made.iter().map(EntryChange::parent)
 }
 
 /// Bytes of moved files that are read for their revisions; a move itself reads nothing.
 const READ: u64 = 64 << 20;
 
-/// A file held `before` and holds `after`, in the directories `made` for it.
-pub(crate) fn record_written(
-    cx: &CallContext,
-    tool: &'static str,
-    path: &WorkspacePath,
-    before: Option<Revision>,
-    after: Revision,
-    made: &[NewDirectory],
-) {
-    if let Some(log) = &cx.changes {
-        log.file(path, before, Some(after));
-    }
-    let kind = if before.is_some() { ChangeKind::Written } else { ChangeKind::Created };
-    report(cx, tool, made_directories(made).chain([change(kind, EntryKind::File, path, Some(after))]));
-}
-
-pub(crate) fn record_directories(cx: &CallContext, tool: &'static str, made: &[NewDirectory]) {
+fn record_directories(cx: &CallContext, tool: &'static str, made: &[NewDirectory]) {
     if let Some(log) = &cx.changes {
         for directory in made {
             log.other(directory.path(), "directory");
@@ -176,7 +141,7 @@ pub(crate) fn record_directories(cx: &CallContext, tool: &'static str, made: &[N
 }
 
 /// A tree was moved to `to`, where a file with the content `over` was, below the directories `made` for it.
-pub(crate) fn record_moved(
+fn record_moved(
     cx: &CallContext,
     tool: &'static str,
     tree: &Tree,
@@ -221,8 +186,8 @@ pub(crate) fn record_moved(
     }
 }
 
-/// Entries at `top` were removed, or made below the directories `made` for them; `top` is the first of them.
-pub(crate) fn record_entries(cx: &CallContext, tool: &'static str, entries: &[EntryChange], made: &[NewDirectory]) {
+/// Entries were written, removed, or made below the directories `made` for them; all are in the first of them.
+fn record_entries(cx: &CallContext, tool: &'static str, entries: &[EntryChange], made: &[NewDirectory]) {
     let is = |entry: &EntryChange| entry.to.clone().or_else(|| entry.from.clone());
     if let Some(first) = entries.first() {
         let (entry, revision) = match is(first) {
@@ -231,9 +196,10 @@ pub(crate) fn record_entries(cx: &CallContext, tool: &'static str, entries: &[En
             Some(EntryState::File(file)) => (EntryKind::File, Some(file.revision)),
             None => (EntryKind::File, None),
         };
-        let change = match &first.to {
-            None => change(ChangeKind::Deleted, entry, &first.path, None),
-            Some(_) => change(ChangeKind::Created, entry, &first.path, revision),
+        let change = match (&first.from, &first.to) {
+            (_, None) => change(ChangeKind::Deleted, entry, &first.path, None),
+            (None, Some(_)) => change(ChangeKind::Created, entry, &first.path, revision),
+            (Some(_), Some(_)) => change(ChangeKind::Written, entry, &first.path, revision),
         };
         report(cx, tool, made_directories(made).chain([change]));
     }
@@ -241,7 +207,10 @@ pub(crate) fn record_entries(cx: &CallContext, tool: &'static str, entries: &[En
     for entry in entries {
         match (&entry.from, &entry.to) {
             (Some(EntryState::File(file)), None) => log.file(&entry.path, Some(file.revision), None),
-            (_, Some(EntryState::File(file))) => log.file(&entry.path, None, Some(file.revision)),
+            (was, Some(EntryState::File(file))) => {
+                let was = if let Some(EntryState::File(was)) = was { Some(was.revision) } else { None };
+                log.file(&entry.path, was, Some(file.revision));
+            }
             _ if matches!(is(entry), Some(EntryState::Link(_))) => log.other(&entry.path, "link"),
             _ => log.other(&entry.path, "directory"),
         }

@@ -2,19 +2,18 @@
 
 use std::fmt::Write as _;
 
-use change_set::{Approval, Base, CreatedTree, Node, Tree, TreeGuard, WriteGuard};
-use confined_fs::{AccessErrorKind, Stat, WorkspacePath};
+use change_set::{Approval, Base, Node, Rights, Tree};
+use confined_fs::{Stat, WorkspacePath};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::session::{Cost, history::EntryChange};
+use crate::session::Cost;
 
 use super::{
     Answer, CallContext, Change, ExistingKind, Fingerprint, Group, Kind, Plan, Preview, Spec, Tool, ToolError,
     answer::{count, noted},
-    commit::{self, Undoable},
+    commit::{self, ChangeStep, CommittedFiles, Undoable},
     destination::{self, Destination, Occupant},
-    read_before_write,
 };
 
 /// Bytes of the largest tree that is copied in one call.
@@ -102,10 +101,9 @@ impl PlannedCopy {
         if !snapshot.stat.same_content_state(seen) {
             return Err(commit::changed(&self.source));
         }
-        let guard = WriteGuard::acquire_within(&cx.workspace, self.to.target.clone(), base, &cx.wait_limit())?;
-        let (done, note) = commit::commit_file(cx, guard, "copy", Undoable::Yes, &snapshot.bytes, approval)??;
         let bytes = snapshot.bytes.len() as u64;
-        let notes = note.into_iter().chain(commit::other_names("this file", done.other_names)).collect();
+        let step = ChangeStep::write(self.to.target.clone(), base, snapshot.bytes, Rights::default());
+        let CommittedFiles { notes, .. } = commit::commit_files(cx, "copy", &[step], Undoable::Yes, approval)?;
         Ok(Output { files: 1, bytes, replaced: true, notes, ..self.output() })
     }
 
@@ -114,33 +112,15 @@ impl PlannedCopy {
     }
 
     fn make(&self, cx: &CallContext, approval: Approval) -> Result<Output, ToolError> {
-        let to = &self.to.target;
-        let guard = TreeGuard::acquire_within(&cx.workspace, &[to], cx.wait_limit())?;
-        let copy = || guard.copy(&self.tree, to, approval);
-        let entries = |created: &CreatedTree| {
-            let mut left_out = created.links_left_out.iter().peekable();
-            let mut is_made = |path: &WorkspacePath| left_out.next_if(|link| *link == path).is_none();
-            let made = self.tree.paths().filter(|(path, _)| is_made(path)).zip(&created.revisions);
-            let entries: Vec<EntryChange> = made
-                .filter_map(|((path, entry), revision)| {
-                    let is = entry.node.state(&path, &path, *revision)?;
-                    let copy = to.path().child(path.relative_to(self.tree.top()));
-                    Some(EntryChange::new(&copy, None, Some(is)))
-                })
-                .collect();
-            commit::record_entries(cx, "copy", &entries, &created.made);
-            read_before_write::carry_seen(cx, &self.tree, to.path());
-            entries
-        };
-        let copied = commit::create_tree(cx, ("copy", Undoable::Yes), to, copy, entries);
-        let (created, note) = copied.map_err(|error| match error.kind {
+        let step = ChangeStep::copy_tree(self.tree.clone(), self.to.target.clone());
+        let done = commit::commit_files(cx, "copy", &[step], Undoable::Yes, approval);
+        let CommittedFiles { created, mut notes, .. } = done.map_err(|error| match error.kind() {
             // The words of `Stale` are those of a file that was read before.
-            AccessErrorKind::Stale => commit::changed(&self.source),
-            _ => error.into(),
+            Kind::Stale => commit::changed(&self.source),
+            _ => error,
         })?;
         let files = created.revisions.iter().flatten().count();
         let left_out = created.links_left_out.len();
-        let mut notes = Vec::from_iter(note);
         if left_out > 0 {
             let first: Vec<String> = created.links_left_out.iter().take(3).map(ToString::to_string).collect();
             notes.push(format!(

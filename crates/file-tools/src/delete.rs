@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use change_set::{Approval, Base, Node, Purpose, Tree, TreeGuard, WritablePath};
+use change_set::{Approval, Base, Node, Purpose, Tree, WritablePath};
 use confined_fs::{Revision, WorkspacePath};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ use crate::session::Cost;
 use super::{
     Alias, Answer, CallContext, Change, ExistingKind, Fingerprint, Group, Plan, Preview, Spec, Tool, ToolError,
     answer::{count, noted},
-    commit::{self, ChangeStep, CommittedFiles, NewState, Undoable},
+    commit::{self, ChangeStep, CommittedFiles, Undoable},
     read_before_write,
     tool::PATH_ALIASES,
 };
@@ -136,21 +136,6 @@ impl PlannedEntry {
         Ok(Self { path, target, tree, revision })
     }
 
-    /// What is there now, if that is what was planned.
-    fn unchanged(&self, cx: &CallContext) -> Result<Tree, ToolError> {
-        let tree = cx.workspace.tree(&self.target, Purpose::Remove)?;
-        if tree.mark() != self.tree.mark() {
-            return Err(commit::changed(&self.path));
-        }
-        // The mark does not know the content, which was checked.
-        if let Some(revision) = self.revision
-            && cx.workspace.read(&self.path, cx.settings.max_file_size)?.revision != revision
-        {
-            return Err(commit::changed(&self.path));
-        }
-        Ok(tree)
-    }
-
     /// In a sentence on it.
     fn what(&self) -> String {
         let Self { path, tree, .. } = self;
@@ -172,29 +157,6 @@ impl PlannedDelete {
 
     fn bytes(&self) -> u64 {
         self.0.iter().map(|one| one.tree.bytes()).sum()
-    }
-
-    /// Several as one change, entry by entry, whole also after a kill. Returns whether all is kept on the disk, and notes.
-    fn remove_several(&self, cx: &CallContext, approval: Approval) -> Result<(bool, Vec<String>), ToolError> {
-        commit::check_capacity(cx, &self.0[0].path, self.bytes())?;
-        let mut steps = Vec::new();
-        for one in &self.0 {
-            // Without a lock: the transaction compares each entry once more under its own.
-            let tree = one.unchanged(cx)?;
-            let mut paths: Vec<WorkspacePath> = tree.paths().map(|(path, _)| path).collect();
-            // The innermost first.
-            paths.reverse();
-            for path in paths {
-                cx.check()?;
-                let target = cx.workspace.writable_entry(&path)?;
-                let base = commit::state_now(cx, &target)?
-                    .ok_or_else(|| commit::not_deleted(&path, &path, "it is a special file"))?;
-                steps.push(ChangeStep { target, change: NewState::Removed { base, is_parent: false } });
-            }
-        }
-        let CommittedFiles { is_durable, notes, .. } =
-            commit::commit_files(cx, "delete", &steps, Undoable::Yes, approval)?;
-        Ok((is_durable, notes))
     }
 }
 
@@ -235,18 +197,14 @@ impl Change for PlannedDelete {
     }
 
     fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError> {
-        let (is_durable, mut notes, what, them) = match &self.0[..] {
-            [one] => {
-                // First the lock, then the listing: what is deleted is what was just compared.
-                let guard = TreeGuard::acquire_within(&cx.workspace, &[&one.target], cx.wait_limit())?;
-                let tree = one.unchanged(cx)?;
-                let by = ("delete", Undoable::Yes);
-                (commit::remove(cx, &guard, &one.target, &tree, None, by, approval)?, Vec::new(), one.what(), "it")
-            }
-            several => {
-                let (is_durable, notes) = self.remove_several(cx, approval)?;
-                (is_durable, notes, count(several.len(), "entry"), "them")
-            }
+        // Entry by entry where there are several, whole also after a kill.
+        let step = |one: &PlannedEntry| ChangeStep::remove_tree(one.target.clone(), one.tree.clone(), one.revision);
+        let steps: Vec<ChangeStep> = self.0.iter().map(step).collect();
+        let CommittedFiles { is_durable, mut notes, .. } =
+            commit::commit_files(cx, "delete", &steps, Undoable::Yes, approval)?;
+        let (what, them) = match &self.0[..] {
+            [one] => (one.what(), "it"),
+            several => (count(several.len(), "entry"), "them"),
         };
         let when = if is_durable { "" } else { "until the server ends, " };
         notes.insert(0, format!("{when}undo brings {them} back"));

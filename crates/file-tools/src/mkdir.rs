@@ -2,17 +2,17 @@
 
 use std::fmt::Write as _;
 
-use change_set::{Approval, Base, TreeGuard, WritablePath};
+use change_set::{Approval, Base, EntryState, Rights, WritablePath};
 use confined_fs::{FileKind, WorkspacePath};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::session::{Cost, history::EntryChange};
+use crate::session::Cost;
 
 use super::{
     Answer, CallContext, Change, Group, Plan, Preview, Spec, Tool, ToolError,
     answer::count,
-    commit::{self, Undoable},
+    commit::{self, ChangeStep, Undoable},
     tool::PATH_ALIASES,
 };
 
@@ -76,6 +76,12 @@ struct PlannedMkdir {
     target: WritablePath,
 }
 
+impl PlannedMkdir {
+    fn is_there(&self, cx: &CallContext) -> bool {
+        cx.workspace.stat(&self.path).is_ok_and(|stat| stat.kind == FileKind::Directory)
+    }
+}
+
 impl Change for PlannedMkdir {
     fn fingerprint(&self) -> super::Fingerprint {
         super::Fingerprint { path: self.target.path().to_string(), base: Base::Absent, content: None }
@@ -92,16 +98,14 @@ impl Change for PlannedMkdir {
     }
 
     fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError> {
-        let guard = TreeGuard::acquire_within(&cx.workspace, &[&self.target], cx.wait_limit())?;
-        // Without records before it: which directories were missing is known once they are made.
-        let make = || guard.make_directory(&self.target, approval);
-        let (directories, _) = commit::journaled(cx, ("mkdir", Undoable::Yes), Vec::new(), make, |directories| {
-            commit::record_directories(cx, "mkdir", directories);
-            let mut entries: Vec<EntryChange> = commit::parents(directories).collect();
-            entries.last_mut()?.is_parent = false;
-            Some((Vec::new(), entries))
-        })?;
-        let created = directories.len();
+        let directory = EntryState::Directory { rights: Rights::default() };
+        let step = ChangeStep::create(self.target.clone(), directory);
+        let created = match commit::commit_files(cx, "mkdir", &[step], Undoable::Yes, approval) {
+            Ok(done) => done.created.made.len() + 1,
+            // Somebody has made it meanwhile.
+            Err(_) if self.is_there(cx) => 0,
+            Err(error) => return Err(error),
+        };
         let mut text = match created {
             0 => format!("{} already exists", self.path),
             _ => format!("Created {}", self.path),

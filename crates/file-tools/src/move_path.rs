@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use change_set::{Approval, EntryState, MovedTree, Purpose, Tree, TreeGuard, WritablePath};
-use confined_fs::{Revision, WorkspacePath};
+use change_set::{Approval, EntryState, Node, Purpose, Tree, WritablePath};
+use confined_fs::WorkspacePath;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ use crate::session::{Cost, RootBytes};
 use super::{
     Answer, CallContext, Change, ExistingKind, Fingerprint, Group, Plan, Preview, Spec, Tool, ToolError,
     answer::{count, noted},
-    commit::{self, ChangeStep, CommittedFiles, NewState, Undoable},
+    commit::{self, ChangeStep, CommittedFiles, Undoable},
     destination::{self, Destination, Occupant},
 };
 
@@ -109,69 +109,27 @@ impl Change for PlannedMove {
     }
 
     fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError> {
-        let moved = match self.to.occupant {
-            Occupant::Nothing => self.move_tree(cx, approval)?,
-            Occupant::File(expected) => self.move_over(cx, expected, approval)?,
-        };
-        Ok(self.answer(cx, moved))
+        let (from, to) = (self.from.clone(), self.to.target.clone());
+        let mut steps = vec![ChangeStep::move_tree(from, to.clone(), self.tree.clone())];
+        if let Occupant::File(expected) = self.to.occupant {
+            if matches!(self.tree.node(), Node::Other(_)) {
+                let sentence = format!("{} is a special file, which does not replace a file", self.source);
+                return Err(ToolError::invalid(sentence).hint("choose another destination, or delete the file first"));
+            }
+            let replaced = match commit::state_now(cx, &to)? {
+                Some(EntryState::File(now)) if expected.is_none_or(|expected| expected == now.revision) => now,
+                _ => return Err(commit::changed(&self.to.path)),
+            };
+            steps.push(ChangeStep::remove(to, EntryState::File(replaced), false));
+        }
+        let done = commit::commit_files(cx, "move", &steps, Undoable::Yes, approval)?;
+        Ok(self.answer(cx, done))
     }
-}
-
-struct Moved {
-    tree: Tree,
-    /// Whether it was copied and its old place emptied.
-    copied: bool,
-    notes: Vec<String>,
 }
 
 impl PlannedMove {
-    /// Over a file, as one change of both paths, whole also after a kill.
-    fn move_over(&self, cx: &CallContext, expected: Option<Revision>, approval: Approval) -> Result<Moved, ToolError> {
-        // Without a lock: the transaction compares both entries once more under its own.
-        let tree = self.unchanged(cx)?;
-        let base = commit::state_now(cx, &self.from)?.ok_or_else(|| {
-            ToolError::invalid(format!("{} is a special file, which does not replace a file", self.source))
-                .hint("choose another destination, or delete the file first")
-        })?;
-        let replaced = match commit::state_now(cx, &self.to.target)? {
-            Some(EntryState::File(replaced)) if expected.is_none_or(|expected| expected == replaced.revision) => {
-                EntryState::File(replaced)
-            }
-            _ => return Err(commit::changed(&self.to.path)),
-        };
-        let moved = NewState::Moved { to: self.to.target.clone(), base };
-        let changes = [
-            ChangeStep { target: self.from.clone(), change: moved },
-            ChangeStep {
-                target: self.to.target.clone(),
-                change: NewState::Removed { base: replaced, is_parent: false },
-            },
-        ];
-        let CommittedFiles { notes, copied, .. } = commit::commit_files(cx, "move", &changes, Undoable::Yes, approval)?;
-        Ok(Moved { tree, copied, notes })
-    }
-
-    /// The source, if it is what was planned.
-    fn unchanged(&self, cx: &CallContext) -> Result<Tree, ToolError> {
-        // The listing of the plan may be old: a person may have been asked since.
-        let tree = cx.workspace.tree(&self.from, Purpose::Move(&self.to.target))?;
-        if tree.mark() == self.tree.mark() { Ok(tree) } else { Err(commit::changed(&self.source)) }
-    }
-
-    /// To where nothing is: by one rename, where the system can, whatever is in it.
-    fn move_tree(&self, cx: &CallContext, approval: Approval) -> Result<Moved, ToolError> {
-        let Self { from, to, .. } = self;
-        let guard = TreeGuard::acquire_within(&cx.workspace, &[from, &to.target], cx.wait_limit())?;
-        let tree = self.unchanged(cx)?;
-        let moved = (from, &tree, &to.target);
-        let mark = tree.content_mark();
-        let (MovedTree { copied, .. }, note) =
-            commit::move_tree(cx, ("move", Undoable::Yes), &guard, moved, mark, approval)?;
-        Ok(Moved { tree, copied, notes: note.into_iter().collect() })
-    }
-
-    fn answer(&self, cx: &CallContext, Moved { tree, copied, notes }: Moved) -> Answer {
-        let Self { source, to, .. } = self;
+    fn answer(&self, cx: &CallContext, CommittedFiles { copied, notes, .. }: CommittedFiles) -> Answer {
+        let Self { source, to, tree, .. } = self;
         let output = Output {
             source: source.to_string(),
             destination: to.path.to_string(),

@@ -258,7 +258,7 @@ fn undo_names_no_hidden_path_and_the_rule_as_the_reason() {
 fn nothing_is_left_where_a_directory_becomes_a_link_while_a_change_is_prepared() {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    use change_set::{Approval, Base, NewContent, Transaction, WaitLimit, Workspace};
+    use change_set::{Approval, Base, ChangeSet, NewContent, WaitLimit, Workspace};
     use confined_fs::Access;
 
     let left_after = |asked_before: usize| {
@@ -278,7 +278,7 @@ fn nothing_is_left_where_a_directory_becomes_a_link_while_a_change_is_prepared()
         };
         let entries: Vec<_> = paths.iter().collect();
         let limit = WaitLimit::until(exchange, || ());
-        let done = Transaction::acquire(&workspace, &entries, &[], limit).and_then(|mut transaction| {
+        let done = ChangeSet::acquire(&workspace, &entries, &[], limit).and_then(|mut transaction| {
             for path in &paths {
                 transaction.write(transaction.guard(path, Base::Absent)?, NewContent::of(b"new").into(), None);
             }

@@ -9,7 +9,7 @@ use std::os::unix::fs::{MetadataExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::super::transaction::{CommitError, Transaction};
+use super::super::set::{ChangeSet, CommitError};
 use super::super::{EntryState, Rights};
 use confined_fs::{Access, Revision};
 
@@ -65,7 +65,7 @@ fn change(workspace: &Workspace) -> Result<(), CommitError> {
     let coming = moved.iter().map(|(_, to, _)| to).chain(&written);
     let entries: Vec<&WritablePath> = leaving.iter().copied().chain(coming).collect();
     let contents: Vec<String> = (0..written.len()).map(|number| format!("new {number}")).collect();
-    let mut transaction = Transaction::acquire(workspace, &entries, &leaving, WaitLimit::default())?;
+    let mut transaction = ChangeSet::acquire(workspace, &entries, &leaving, WaitLimit::default())?;
     for ((path, base), content) in written.iter().zip(bases).zip(&contents) {
         let base = base.map_or(Base::Absent, |old| Base::Revision(Revision::of(old.as_bytes())));
         let guard = transaction.guard(path, base)?;

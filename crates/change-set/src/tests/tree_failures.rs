@@ -35,7 +35,7 @@ fn create_tree_that_fails_in_the_middle_leaves_nothing() {
     Fixture::both(|fixture| {
         let workspace = fixture.open();
         let to = entry(&workspace, "a/b/t");
-        let guard = TreeGuard::acquire(&workspace, &[&to]).unwrap();
+        let guard = ChangeSet::acquire(&workspace, &[&to], &[], WaitLimit::default()).unwrap();
         let nodes = [directory(0, ""), directory(1, "d"), file(2, "whole", &b"x"[..]), file(1, "f", Broken(false))];
         let error = guard.create_tree(&to, &mut nodes.into_iter().map(Ok), yes()).unwrap_err();
         assert_eq!(error.kind, AccessErrorKind::Io);
@@ -49,7 +49,7 @@ fn create_tree_over_an_existing_name_changes_nothing() {
         fixture.file("ws/t", "theirs");
         let workspace = fixture.open();
         let to = entry(&workspace, "t");
-        let guard = TreeGuard::acquire(&workspace, &[&to]).unwrap();
+        let guard = ChangeSet::acquire(&workspace, &[&to], &[], WaitLimit::default()).unwrap();
         let error = guard.create_tree(&to, &mut [Ok(directory(0, ""))].into_iter(), yes()).unwrap_err();
         assert_eq!(error.kind, AccessErrorKind::Exists);
         assert_eq!((names(&fixture.host("ws")), fixture.content("ws/t")), (vec!["t".into()], "theirs".into()));
@@ -69,7 +69,8 @@ fn copy_keeps_links_inside_and_rights_and_leaves_out_links_to_the_outside() {
         let workspace = fixture.open();
         let to = entry(&workspace, "e");
         let tree = workspace.tree_to_copy(&workspace.resolve("d").unwrap(), &to).unwrap();
-        let copied = TreeGuard::acquire(&workspace, &[&to]).unwrap().copy(&tree, &to, yes()).unwrap();
+        let copied =
+            ChangeSet::acquire(&workspace, &[&to], &[], WaitLimit::default()).unwrap().copy(&tree, &to, yes()).unwrap();
         assert_eq!(copied.links_left_out.iter().map(ToString::to_string).collect::<Vec<_>>(), ["d/outside"]);
         assert_eq!(names(&fixture.host("ws/e")), ["inside", "locked"]);
         assert_eq!(fs::read_link(fixture.host("ws/e/inside")).unwrap(), Path::new("locked/run"));
@@ -90,7 +91,7 @@ fn copy_leaves_out_temporary_files_of_running_writes() {
         let workspace = fixture.open();
         let to = entry(&workspace, "e");
         let tree = workspace.tree_to_copy(&workspace.resolve("d").unwrap(), &to).unwrap();
-        TreeGuard::acquire(&workspace, &[&to]).unwrap().copy(&tree, &to, yes()).unwrap();
+        ChangeSet::acquire(&workspace, &[&to], &[], WaitLimit::default()).unwrap().copy(&tree, &to, yes()).unwrap();
         assert_eq!(names(&fixture.host("ws/e")), ["a"]);
     });
 }
@@ -140,7 +141,12 @@ fn special_file_is_moved_but_not_copied_or_removed() {
         assert!(matches!(error.kind, AccessErrorKind::Special(_)), "{error}");
     }
     let tree = workspace.tree(&from, Purpose::Move(&to)).unwrap();
-    let moved = TreeGuard::acquire(&workspace, &[&from, &to]).unwrap().move_tree(&from, &tree, &to, yes());
+    let moved = ChangeSet::acquire(&workspace, &[&from, &to], &[], WaitLimit::default()).unwrap().move_tree(
+        &from,
+        &tree,
+        &to,
+        yes(),
+    );
     let MovedTree { copied, made } = moved.unwrap();
     assert_eq!((copied, made.len()), (false, 1));
     assert_eq!(names(&fixture.host("ws/new/e")), ["a", "pipe"]);
@@ -153,13 +159,13 @@ fn moved_and_removed_link_leaves_its_target() {
         fixture.link("d", "ws/link");
         let workspace = fixture.open();
         let (from, to) = (entry(&workspace, "link"), entry(&workspace, "other"));
-        let guard = TreeGuard::acquire(&workspace, &[&from, &to]).unwrap();
+        let guard = ChangeSet::acquire(&workspace, &[&from, &to], &[], WaitLimit::default()).unwrap();
         let tree = workspace.tree(&from, Purpose::Move(&to)).unwrap();
         guard.move_tree(&from, &tree, &to, yes()).unwrap();
         assert_eq!(names(&fixture.host("ws")), ["d", "other"]);
         let tree = workspace.tree(&to, Purpose::Remove).unwrap();
         assert_eq!((tree.files(), tree.entries().len()), (0, 1));
-        guard.remove(&to, &tree, &[None], yes()).unwrap();
+        guard.remove_tree(&to, &tree, &[None], yes()).unwrap();
         assert_eq!((names(&fixture.host("ws")), fixture.content("ws/d/a")), (vec!["d".into()], "a".into()));
     });
 }
@@ -173,8 +179,8 @@ fn tree_with_a_read_only_directory_is_removed_as_a_whole_or_not_at_all() {
         let workspace = fixture.open();
         let target = entry(&workspace, "d");
         let tree = workspace.tree(&target, Purpose::Remove).unwrap();
-        let guard = TreeGuard::acquire(&workspace, &[&target]).unwrap();
-        let removed = guard.remove(&target, &tree, &revisions(&workspace, &tree), yes());
+        let guard = ChangeSet::acquire(&workspace, &[&target], &[], WaitLimit::default()).unwrap();
+        let removed = guard.remove_tree(&target, &tree, &revisions(&workspace, &tree), yes());
         // Permissions do not bind root.
         if rustix::process::geteuid().is_root() {
             assert!(removed.is_ok() && names(&fixture.host("ws")).is_empty());
@@ -198,11 +204,11 @@ fn tree_with_a_directory_locked_by_another_process_goes_back() {
         let target = entry(&workspace, "d");
         let tree = workspace.tree(&target, Purpose::Remove).unwrap();
         let recorded = revisions(&workspace, &tree);
-        let guard = TreeGuard::acquire(&workspace, &[&target]).unwrap();
+        let guard = ChangeSet::acquire(&workspace, &[&target], &[], WaitLimit::default()).unwrap();
         let other =
             Dir::open_ambient(&fixture.host("ws/d/sub"), false).unwrap().reopen(beneath::OpenFor::List).unwrap();
         assert_eq!(other.try_lock(), beneath::LockAttempt::Acquired);
-        let RemoveError { error, in_part, .. } = guard.remove(&target, &tree, &recorded, yes()).unwrap_err();
+        let RemoveError { error, in_part, .. } = guard.remove_tree(&target, &tree, &recorded, yes()).unwrap_err();
         assert_eq!((error.kind, in_part), (AccessErrorKind::Locked, false));
         assert_eq!((names(&fixture.host("ws")), fixture.content("ws/d/sub/f")), (vec!["d".into()], "f".into()));
     });
@@ -215,7 +221,7 @@ fn half_removed_tree_is_completed() {
         fixture.file("ws/d/sub/b", "b");
         let workspace = fixture.open();
         let target = entry(&workspace, "d");
-        let guard = TreeGuard::acquire(&workspace, &[&target]).unwrap();
+        let guard = ChangeSet::acquire(&workspace, &[&target], &[], WaitLimit::default()).unwrap();
         let before = workspace.tree(&target, Purpose::Remove).unwrap();
         fs::remove_dir_all(fixture.host("ws/d/sub")).unwrap();
         assert_ne!(workspace.tree(&target, Purpose::Remove).unwrap().content_mark(), before.content_mark());

@@ -3,6 +3,7 @@
 use std::os::unix::fs::MetadataExt as _;
 use std::time::Duration;
 
+use super::super::{tree::NewTree, write::remove_made};
 use super::*;
 
 pub(super) fn entry(workspace: &Workspace, text: &str) -> WritablePath {
@@ -49,12 +50,12 @@ fn changed_tree_is_not_removed_and_goes_back() {
             fixture.file("ws/d/sub/b", "b");
             let workspace = fixture.open();
             let target = entry(&workspace, "d");
-            let guard = TreeGuard::acquire(&workspace, &[&target]).unwrap();
+            let guard = ChangeSet::acquire(&workspace, &[&target], &[], WaitLimit::default()).unwrap();
             let tree = workspace.tree(&target, Purpose::Remove).unwrap();
             let recorded = revisions(&workspace, &tree);
             meddle(&fixture);
             let before = names(&fixture.host("ws/d"));
-            let error = guard.remove(&target, &tree, &recorded, yes()).unwrap_err();
+            let error = guard.remove_tree(&target, &tree, &recorded, yes()).unwrap_err();
             assert_eq!(error.error.kind, AccessErrorKind::Stale);
             assert_eq!(names(&fixture.host("ws")), ["d"]);
             assert_eq!(names(&fixture.host("ws/d")), before);
@@ -71,9 +72,9 @@ fn remove_follows_no_link() {
         fs::create_dir_all(fixture.host("ws/d/e/f/g")).unwrap();
         let workspace = fixture.open();
         let target = entry(&workspace, "d");
-        let guard = TreeGuard::acquire(&workspace, &[&target]).unwrap();
+        let guard = ChangeSet::acquire(&workspace, &[&target], &[], WaitLimit::default()).unwrap();
         let tree = workspace.tree(&target, Purpose::Remove).unwrap();
-        guard.remove(&target, &tree, &revisions(&workspace, &tree), yes()).unwrap();
+        guard.remove_tree(&target, &tree, &revisions(&workspace, &tree), yes()).unwrap();
         assert!(names(&fixture.host("ws")).is_empty());
         assert_eq!(names(&fixture.host("out")), ["secret.txt"]);
     });
@@ -85,7 +86,7 @@ fn deep_tree_is_created_listed_and_removed() {
     Fixture::both(|fixture| {
         let workspace = fixture.open();
         let target = entry(&workspace, "d");
-        let guard = TreeGuard::acquire(&workspace, &[&target]).unwrap();
+        let guard = ChangeSet::acquire(&workspace, &[&target], &[], WaitLimit::default()).unwrap();
         let mut parts = (0..DEEP).map(|depth| {
             let name = if depth == 0 { "" } else { "d" }.into();
             Ok((TreePosition { depth, name }, NewNode::Directory { rights: Rights::of_mode(0o755) }))
@@ -93,7 +94,7 @@ fn deep_tree_is_created_listed_and_removed() {
         guard.create_tree(&target, &mut parts, yes()).unwrap();
         let tree = workspace.tree(&target, Purpose::Remove).unwrap();
         assert_eq!(tree.entries().len(), DEEP);
-        guard.remove(&target, &tree, &revisions(&workspace, &tree), yes()).unwrap();
+        guard.remove_tree(&target, &tree, &revisions(&workspace, &tree), yes()).unwrap();
         assert!(names(&fixture.host("ws")).is_empty());
     });
 }
@@ -105,7 +106,7 @@ fn deep_tree_is_created_and_copied_with_files_on_the_way_back() {
     Fixture::both(|fixture| {
         let workspace = fixture.open();
         let (one, other) = (entry(&workspace, "one"), entry(&workspace, "other"));
-        let guard = TreeGuard::acquire(&workspace, &[&one, &other]).unwrap();
+        let guard = ChangeSet::acquire(&workspace, &[&one, &other], &[], WaitLimit::default()).unwrap();
         let file = |depth: usize, name: &str| {
             let text = format!("{name} at {depth}");
             let content: Box<dyn std::io::Read> = Box::new(std::io::Cursor::new(text));
@@ -130,7 +131,7 @@ fn deep_tree_is_created_and_copied_with_files_on_the_way_back() {
         let copied = workspace.tree(&other, Purpose::Remove).unwrap();
         assert_eq!(copied.entries().len(), 3 * DEEP);
         assert_eq!(copied.content_mark(), tree.content_mark());
-        guard.remove(&other, &copied, &revisions(&workspace, &copied), yes()).unwrap();
+        guard.remove_tree(&other, &copied, &revisions(&workspace, &copied), yes()).unwrap();
         assert_eq!(names(&fixture.host("ws")), ["one"]);
     });
 }
@@ -142,7 +143,7 @@ fn create_tree_fails_when_a_directory_becomes_a_link() {
     Fixture::both(|fixture| {
         let workspace = fixture.open();
         let target = entry(&workspace, "t");
-        let guard = TreeGuard::acquire(&workspace, &[&target]).unwrap();
+        let guard = ChangeSet::acquire(&workspace, &[&target], &[], WaitLimit::default()).unwrap();
         let down = (0..DEEP).map(|depth| {
             let name = if depth == 0 { "" } else { "d" }.into();
             Ok((TreePosition { depth, name }, NewNode::Directory { rights: Rights::of_mode(0o755) }))
@@ -169,10 +170,10 @@ fn move_over(
     workspace: &Workspace,
     [from, to]: [&WritablePath; 2],
     contents: [&str; 2],
-    add: fn(&mut Transaction<'static>, &WritablePath, &WritablePath, EntryState) -> Result<(), AccessError>,
+    add: fn(&mut ChangeSet<'static>, &WritablePath, &WritablePath, EntryState) -> Result<(), AccessError>,
 ) -> Result<(), AccessError> {
     let [moved, over] = contents.map(|content| EntryState::from(Revision::of(content.as_bytes())));
-    let mut transaction = Transaction::acquire(workspace, &[from, to], &[from, to], WaitLimit::default())?;
+    let mut transaction = ChangeSet::acquire(workspace, &[from, to], &[from, to], WaitLimit::default())?;
     add(&mut transaction, from, to, moved)?;
     transaction.remove(to, over)?;
     transaction.commit(yes(), |_| {}).map(drop).map_err(|error| error.error)
@@ -185,13 +186,13 @@ fn move_over_a_changed_file_changes_nothing() {
         fixture.file("ws/b", "b");
         let workspace = fixture.open();
         let (from, to) = (entry(&workspace, "a"), entry(&workspace, "b"));
-        let guard = TreeGuard::acquire(&workspace, &[&from, &to]).unwrap();
+        let guard = ChangeSet::acquire(&workspace, &[&from, &to], &[], WaitLimit::default()).unwrap();
         let tree = workspace.tree(&from, Purpose::Move(&to)).unwrap();
         fixture.file("ws/b", "theirs");
         let error = guard.move_tree(&from, &tree, &to, yes()).unwrap_err();
         assert_eq!(error.kind, AccessErrorKind::Exists);
         drop(guard);
-        let error = move_over(&workspace, [&from, &to], ["a", "b"], Transaction::move_to).unwrap_err();
+        let error = move_over(&workspace, [&from, &to], ["a", "b"], ChangeSet::move_to).unwrap_err();
         assert_eq!(error.kind, AccessErrorKind::Stale);
         assert_eq!((fixture.content("ws/a"), fixture.content("ws/b")), ("a".into(), "theirs".into()));
         assert_eq!(names(&fixture.host("ws")), ["a", "b"]);
@@ -220,7 +221,7 @@ fn entry_that_changed_after_the_plan_is_not_moved() {
             fixture.link("file", "ws/link");
             let workspace = fixture.open();
             let (from, to) = (entry(&workspace, name), entry(&workspace, "new/place"));
-            let guard = TreeGuard::acquire(&workspace, &[&from, &to]).unwrap();
+            let guard = ChangeSet::acquire(&workspace, &[&from, &to], &[], WaitLimit::default()).unwrap();
             let tree = workspace.tree(&from, Purpose::Move(&to)).unwrap();
             meddle(&fixture);
             let before = names(&fixture.host("ws"));
@@ -254,7 +255,7 @@ fn move_to_another_device_copies_and_removes() {
         let workspace = fixture.open();
 
         let (from, to) = (entry(&workspace, "ws/d"), entry(&workspace, "other/x/d"));
-        let guard = TreeGuard::acquire(&workspace, &[&from, &to]).unwrap();
+        let guard = ChangeSet::acquire(&workspace, &[&from, &to], &[], WaitLimit::default()).unwrap();
         let tree = workspace.tree(&from, Purpose::Move(&to)).unwrap();
         assert!(guard.move_tree(&from, &tree, &to, yes()).unwrap().copied);
         assert_eq!(names(&fixture.host("ws")), ["over"]);
@@ -264,13 +265,13 @@ fn move_to_another_device_copies_and_removes() {
 
         let (from, to) = (entry(&workspace, "ws/over"), entry(&workspace, "other/file"));
         let modified = fs::metadata(fixture.host("ws/over")).unwrap().modified().unwrap();
-        let error = move_over(&workspace, [&from, &to], ["new", "old"], Transaction::move_to).unwrap_err();
+        let error = move_over(&workspace, [&from, &to], ["new", "old"], ChangeSet::move_to).unwrap_err();
         assert_eq!(error.source.unwrap().kind(), std::io::ErrorKind::CrossesDevices);
         assert_eq!(
             (names(&fixture.host("ws")), fs::read(other.path().join("file")).unwrap()),
             (vec!["over".into()], b"old".into())
         );
-        move_over(&workspace, [&from, &to], ["new", "old"], Transaction::move_by_copy).unwrap();
+        move_over(&workspace, [&from, &to], ["new", "old"], ChangeSet::move_by_copy).unwrap();
         assert_eq!(names(&fixture.host("ws")), [""; 0]);
         assert_eq!(fs::metadata(other.path().join("file")).unwrap().modified().unwrap(), modified);
         assert_eq!(fs::read(other.path().join("file")).unwrap(), b"new");
@@ -307,10 +308,14 @@ fn stale_temporaries_are_removed_and_recent_ones_are_not() {
 fn failed_change_removes_only_the_directories_it_made() {
     Fixture::both(|fixture| {
         let workspace = fixture.open();
-        let path = workspace.resolve("a/b/c").unwrap();
-        let make = || super::super::write::make_dirs(&path, &path, 0).unwrap().1;
+        let to = workspace.writable_entry(&workspace.resolve("a/b/c/new").unwrap()).unwrap();
+        let set = ChangeSet::acquire(&workspace, &[&to], &[], WaitLimit::default()).unwrap();
+        let new = || NewTree::build((&set.shared, &set.locks), &to, &mut std::iter::empty(), &set.wait_limit).unwrap();
+        let make = || new().publish().unwrap().made;
 
-        drop(make());
+        drop(new());
+        assert_eq!(names(&fixture.host("ws")), Vec::<String>::new());
+        assert_eq!(remove_made(&make()), 3);
         assert_eq!(names(&fixture.host("ws")), Vec::<String>::new());
 
         // Somebody puts an empty directory of theirs in the place of one.
@@ -318,7 +323,7 @@ fn failed_change_removes_only_the_directories_it_made() {
         fs::rename(fixture.host("ws/a/b"), fixture.host("ws/other")).unwrap();
         fs::create_dir_all(fixture.host("ws/a/b/c")).unwrap();
         let theirs = fs::metadata(fixture.host("ws/a/b/c")).unwrap().ino();
-        drop(new);
+        remove_made(&new);
         assert_eq!(fs::metadata(fixture.host("ws/a/b/c")).unwrap().ino(), theirs);
         assert_eq!(names(&fixture.host("ws/other")), ["c"], "nor is what was moved away looked for");
     });
@@ -362,7 +367,10 @@ mod raced {
                     let _ = remove(&workspace, "moved");
                     let _ = remove(&workspace, "dir/copy");
                     if let Ok(target) = workspace.writable_entry(&workspace.resolve("dir/made/deeper").unwrap()) {
-                        let _ = TreeGuard::acquire(&workspace, &[&target]).unwrap().make_directory(&target, yes());
+                        let node = NewNode::Directory { rights: Rights::default() };
+                        let _ = ChangeSet::acquire(&workspace, &[&target], &[], WaitLimit::default())
+                            .unwrap()
+                            .create_tree(&target, &mut [Ok((TreePosition::top(), node))].into_iter(), yes());
                     }
                     let _ = remove(&workspace, "dir/made");
                 }
@@ -378,14 +386,14 @@ mod raced {
     fn copy(workspace: &Workspace, from: &str, to: &str) -> Result<CreatedTree, AccessError> {
         let to = workspace.writable_entry(&workspace.resolve(to).unwrap())?;
         let tree = workspace.tree_to_copy(&workspace.resolve(from).unwrap(), &to)?;
-        TreeGuard::acquire(workspace, &[&to]).unwrap().copy(&tree, &to, yes())
+        ChangeSet::acquire(workspace, &[&to], &[], WaitLimit::default()).unwrap().copy(&tree, &to, yes())
     }
 
     fn move_tree(workspace: &Workspace, from: &str, to: &str) -> Result<bool, AccessError> {
         let from = workspace.writable_entry(&workspace.resolve(from).unwrap())?;
         let to = workspace.writable_entry(&workspace.resolve(to).unwrap())?;
         let tree = workspace.tree(&from, Purpose::Move(&to))?;
-        TreeGuard::acquire(workspace, &[&from, &to])
+        ChangeSet::acquire(workspace, &[&from, &to], &[], WaitLimit::default())
             .unwrap()
             .move_tree(&from, &tree, &to, yes())
             .map(|moved| moved.copied)
@@ -393,11 +401,11 @@ mod raced {
 
     fn remove(workspace: &Workspace, text: &str) -> Result<(), AccessError> {
         let target = workspace.writable_entry(&workspace.resolve(text).unwrap())?;
-        let guard = TreeGuard::acquire(workspace, &[&target]).unwrap();
+        let guard = ChangeSet::acquire(workspace, &[&target], &[], WaitLimit::default()).unwrap();
         let tree = workspace.tree(&target, Purpose::Remove)?;
         let revision = |path: &WorkspacePath| workspace.read(path, 1 << 20).ok().map(|snapshot| snapshot.revision);
         let revisions: Vec<Option<Revision>> = tree.paths().map(|(path, _)| revision(&path)).collect();
-        Ok(guard.remove(&target, &tree, &revisions, yes())?)
+        Ok(guard.remove_tree(&target, &tree, &revisions, yes())?)
     }
 }
 
@@ -416,7 +424,7 @@ fn cancelled_copy_leaves_nothing_behind() {
         for moment in (0..17).chain([usize::MAX]) {
             let asked = AtomicUsize::new(0);
             let wait_limit = WaitLimit::until(move || asked.fetch_add(1, Ordering::Relaxed) >= moment, || {});
-            let made = TreeGuard::acquire_within(&workspace, &[&to], wait_limit)
+            let made = ChangeSet::acquire(&workspace, &[&to], &[], wait_limit)
                 .map_err(|error| error.kind)
                 .and_then(|guard| guard.copy(&tree, &to, yes()).map_err(|error| error.kind));
             match made {
@@ -455,7 +463,7 @@ fn copy_of_a_growing_file_is_stale() {
             },
             || {},
         );
-        let guard = TreeGuard::acquire_within(&workspace, &[&to], wait_limit).unwrap();
+        let guard = ChangeSet::acquire(&workspace, &[&to], &[], wait_limit).unwrap();
         asked.store(0, Ordering::Relaxed); // it was asked for each wait for the lock, too
         assert_eq!(guard.copy(&tree, &to, yes()).unwrap_err().kind, AccessErrorKind::Stale);
         assert_eq!(names(&fixture.host("ws")), ["log"]);

@@ -2,92 +2,24 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read};
-use std::{fs::File, path::Path, sync::Arc};
+use std::{fs::File, path::Path};
 
 use beneath::{Attributes, OpenFor, Stat};
 
 use super::{Node, Rights, Tree, TreeEntry, TreePosition};
 use crate::{
+    set::ChangeSet,
     workspace::Shared,
-    workspace::Workspace,
-    write::Approval,
-    write::NewDirectory,
-    write::WaitLimit,
-    write::WritablePath,
-    write::{EntryLocks, NewDirs, allowed, entry_in_parent, free_name, make_dirs, new_holder, remove_made, writable},
+    write::{
+        Approval, EntryLocks, NewDirectory, OpenDirectory, WaitLimit, WritablePath, entry_in_parent, free_name,
+        not_named,
+    },
 };
 use beneath::Dir;
 use confined_fs::{
     AccessError, AccessErrorKind, Revision, WorkspacePath,
     for_changes::{AtPath as _, DirectoryStack, remove_all},
 };
-
-// The right to change whole entries, for as long as their locks are held.
-
-/// The locks of the entries that a change touches; nobody in this process changes them, or anything
-/// below them, meanwhile, and no other process of this program changes what is in the same directories.
-pub struct TreeGuard {
-    pub(super) shared: Arc<Shared>,
-    pub(super) wait_limit: WaitLimit,
-    locks: EntryLocks,
-}
-
-impl TreeGuard {
-    /// Waits for the locks of all entries at once.
-    ///
-    /// # Errors
-    /// `TooManyWaiting` where too many calls wait already, `Locked` when another process does not free a directory.
-    pub fn acquire(workspace: &Workspace, entries: &[&WritablePath]) -> Result<Self, AccessError> {
-        Self::acquire_within(workspace, entries, WaitLimit::default())
-    }
-
-    /// As [`Self::acquire`]; `Stopped` when `wait_limit` ends first. What is built by this guard ends with
-    /// it, too, as long as nothing of it can be seen.
-    pub fn acquire_within(
-        workspace: &Workspace,
-        entries: &[&WritablePath],
-        wait_limit: WaitLimit,
-    ) -> Result<Self, AccessError> {
-        let paths: Vec<&WorkspacePath> = entries.iter().map(|entry| entry.path()).collect();
-        let shared = Arc::clone(&workspace.shared);
-        let locks = workspace.hold_recovered(&paths, &workspace.first_asked(entries), &wait_limit)?;
-        Ok(Self { shared, wait_limit, locks })
-    }
-
-    /// Makes a directory with all that are missing above it. Returns those that were made, the
-    /// outermost first; none when it was there.
-    pub fn make_directory(&self, entry: &WritablePath, _: Approval) -> Result<Vec<NewDirectory>, AccessError> {
-        let real = entry.path();
-        allowed(entry)?;
-        Ok(make_dirs(real, entry.asked(), self.locks.there(real))?.1.keep())
-    }
-
-    /// Removes directories that a change has made, the innermost first, as long as they are empty and still the ones
-    /// that it made; returns how many are gone.
-    ///
-    /// # Errors
-    /// When the rights no longer allow it.
-    pub fn remove_made(&self, outermost_first: &[NewDirectory], _: Approval) -> Result<usize, AccessError> {
-        for made in outermost_first {
-            writable(&self.shared, made.path())?;
-        }
-        Ok(remove_made(outermost_first))
-    }
-
-    /// The directory that holds an entry, and its name there. The rights are asked again, as a
-    /// guard may be old by now.
-    #[expect(clippy::unused_self, reason = "the guard itself is what entitles to the change")]
-    pub(super) fn holder<'e>(&self, entry: &'e WritablePath) -> Result<(Dir, &'e OsStr), AccessError> {
-        let (parent, name) = entry_in_parent(entry)?;
-        let dir = parent.root().dir().dir_beneath(parent.relative(), OpenFor::Traverse);
-        Ok((dir.at(entry.asked())?, name))
-    }
-
-    /// As [`Self::holder`], making the directory where it is missing.
-    pub(super) fn new_holder<'e>(&self, entry: &'e WritablePath) -> Result<(Dir, &'e OsStr, NewDirs), AccessError> {
-        new_holder(&self.shared, &self.locks, entry)
-    }
-}
 
 // The entries of a tree that is going to be made, and the reader that copies a file only while it stays the same.
 
@@ -360,18 +292,131 @@ fn write_file<C: Read>(
 
 // Making an entry with everything below it: built under a temporary name, then renamed.
 //
-// Whoever looks sees all of it or nothing, by renameat2(2) with `RENAME_NOREPLACE` where the file system has it.
+// Whoever looks sees all of it or nothing, by renameat2(2) with `RENAME_NOREPLACE` where the file system has it. What is
+// missing above it is built with it: nothing is left of a change that was killed.
 
-impl TreeGuard {
+/// An entry with everything below it under a temporary name, which goes when it is dropped.
+pub(crate) struct NewTree<'t> {
+    holder: OpenDirectory,
+    aside: OsString,
+    /// The name that it gets.
+    name: &'t OsStr,
+    asked: &'t WorkspacePath,
+    created: CreatedTree,
+    /// The directories that are built with it, as they are missing above it, the outermost first.
+    above: Vec<WorkspacePath>,
+    is_published: bool,
+}
+
+impl<'t> NewTree<'t> {
+    /// Builds the nodes for the path `to`, whose `locks` are held.
+    ///
+    /// # Errors
+    /// `Exists` when the name is taken, `Changed` when a directory is gone that the locks are of.
+    pub(crate) fn build(
+        (shared, locks): (&Shared, &EntryLocks),
+        to: &'t WritablePath,
+        nodes: NewNodes<'_>,
+        wait_limit: &WaitLimit,
+    ) -> Result<Self, AccessError> {
+        let (parent, own_name) = entry_in_parent(to)?;
+        let is_missing = |path: &WorkspacePath| {
+            path.root().dir().stat_beneath(path.relative()).is_err_and(|failure| failure.is_missing())
+        };
+        let mut levels = std::iter::successors(Some(parent), WorkspacePath::parent);
+        let mut above: Vec<WorkspacePath> = levels.by_ref().take_while(is_missing).collect();
+        above.reverse();
+        let there = above.first().map_or_else(|| to.path().parent(), WorkspacePath::parent);
+        let Some(there) = there.filter(|there| there.relative().iter().count() >= locks.there(to.path())) else {
+            return Err(AccessError::new(AccessErrorKind::Changed, to.asked()));
+        };
+        let holder = OpenDirectory::at(&there).map_err(|failure| AccessError::from_failure(failure, to.asked()))?;
+        shared.stale_temporaries.sweep_once(&there, &holder.dir);
+        let name_of = |path: &WorkspacePath| path.file_name().unwrap_or_default().to_os_string();
+        let outer = above.iter().enumerate().map(|(depth, path)| {
+            let position = TreePosition { depth, name: name_of(path) };
+            Ok((position, NewNode::Directory { rights: Rights::default() }))
+        });
+        let mut nodes = outer.chain(nodes.map(|node| {
+            let (TreePosition { depth, name }, node) = node?;
+            let name = if depth == 0 { own_name.to_os_string() } else { name };
+            Ok((TreePosition { depth: depth + above.len(), name }, node))
+        }));
+        let name = to.path().relative().iter().nth(there.relative().iter().count()).unwrap_or(own_name);
+        let built = build_aside(&holder.dir, name, &mut nodes, to.asked(), wait_limit);
+        drop(nodes);
+        let (aside, mut created) = built?;
+        created.revisions.drain(..above.len());
+        Ok(Self { holder, aside, name, asked: to.asked(), created, above, is_published: false })
+    }
+
+    /// Gives it its name, which must be free.
+    ///
+    /// # Errors
+    /// `Exists`, and `Changed` where a directory that was missing above it has been made meanwhile.
+    pub(crate) fn publish(mut self) -> Result<CreatedTree, AccessError> {
+        let dir = &self.holder.dir;
+        dir.move_new(&self.aside, dir, self.name).map_err(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists if !self.above.is_empty() => {
+                AccessError::new(AccessErrorKind::Changed, self.asked)
+            }
+            _ => not_named(error, self.asked),
+        })?;
+        self.is_published = true;
+        // It is there for every process already: a failure undoes nothing.
+        let _ = self.holder.dir.sync();
+        let made = |path: &WorkspacePath| {
+            let stat = path.root().dir().stat_beneath(path.relative()).ok()?;
+            Some(NewDirectory::of(path.clone(), stat))
+        };
+        Ok(CreatedTree { made: self.above.iter().filter_map(made).collect(), ..std::mem::take(&mut self.created) })
+    }
+}
+
+impl Drop for NewTree<'_> {
+    fn drop(&mut self) {
+        if !self.is_published {
+            // What cannot be removed now has a name that is swept later.
+            let _ = remove_all(&self.holder.dir, &self.aside);
+        }
+    }
+}
+
+/// Builds nodes under a free name of `dir`, for the name `name`; nothing of it is left when this fails.
+fn build_aside(
+    dir: &Dir,
+    name: &OsStr,
+    nodes: NewNodes<'_>,
+    asked: &WorkspacePath,
+    wait_limit: &WaitLimit,
+) -> Result<(OsString, CreatedTree), AccessError> {
+    // Only to save the work: the rename at the end decides.
+    if dir.child_stat(name).is_ok() {
+        return Err(AccessError::new(AccessErrorKind::Exists, asked));
+    }
+    let aside = free_name(dir).at(asked)?;
+    let built = build(dir, &aside, nodes, asked, wait_limit);
+    if built.is_err() {
+        let _ = remove_all(dir, &aside);
+    }
+    built.map(|created| (aside, created))
+}
+
+/// The directory that holds an entry, and its name there. The rights are asked again, as a plan may be old by now.
+pub(super) fn holder(entry: &WritablePath) -> Result<(Dir, &OsStr), AccessError> {
+    let (parent, name) = entry_in_parent(entry)?;
+    let dir = parent.root().dir().dir_beneath(parent.relative(), OpenFor::Traverse);
+    Ok((dir.at(entry.asked())?, name))
+}
+
+impl ChangeSet<'_> {
     /// Makes an entry from its nodes, each directory before what it holds, the top first.
     /// Missing directories above it are made.
     ///
     /// # Errors
     /// `Exists` when the name is taken; nothing is left behind then.
     pub fn create_tree(&self, to: &WritablePath, nodes: NewNodes<'_>, _: Approval) -> Result<CreatedTree, AccessError> {
-        let (dir, name, new) = self.new_holder(to)?;
-        let created = self.put_new(&dir, name, nodes, to.asked())?;
-        Ok(CreatedTree { made: new.keep(), ..created })
+        NewTree::build((&self.shared, &self.locks), to, nodes, &self.wait_limit)?.publish()
     }
 
     /// Copies `tree` to a path where nothing is. Permission bits are kept; a link is copied as a link where its
@@ -393,37 +438,13 @@ impl TreeGuard {
         Ok(CreatedTree { links_left_out: left_out, ..created })
     }
 
-    /// Builds in an open directory, then gives the entry its name, which must be free.
-    pub(super) fn put_new(
-        &self,
-        dir: &Dir,
-        name: &OsStr,
-        nodes: NewNodes<'_>,
-        asked: &WorkspacePath,
-    ) -> Result<CreatedTree, AccessError> {
-        // Only to save the work: the rename at the end decides.
-        if dir.child_stat(name).is_ok() {
-            return Err(AccessError::new(AccessErrorKind::Exists, asked));
-        }
-        let aside = free_name(dir).at(asked)?;
-        let built = build(dir, &aside, nodes, asked, &self.wait_limit)
-            .and_then(|created| dir.move_new(&aside, dir, name).at(asked).map(|()| created));
-        if built.is_err() {
-            // What cannot be removed now has a name that is swept later.
-            let _ = remove_all(dir, &aside);
-        }
-        // It is there for every process already, or was not made: a failure undoes nothing.
-        let _ = dir.sync();
-        built
-    }
-
     /// Makes again what is missing of a tree whose removal failed in the middle: with `NewNode::ExistingDirectory` for
     /// each directory that is left, and nothing for what else is.
     ///
     /// # Errors
     /// When it is still not whole.
     pub fn complete(&self, entry: &WritablePath, nodes: NewNodes<'_>, _: Approval) -> Result<(), AccessError> {
-        let (dir, name) = self.holder(entry)?;
+        let (dir, name) = holder(entry)?;
         // What is put back is put back whatever time it takes.
         build(&dir, name, nodes, entry.asked(), &WaitLimit::default()).map(drop)
     }

@@ -1,10 +1,12 @@
-//! The state of an entry (a file, a link, a directory) as every change compares it, keeps it and writes it into the journal.
+//! The state of an entry (a file, a link, a directory), and its change from one to another, as every change compares it,
+//! keeps it and writes it into the journal.
 
 use std::ffi::{OsStr, OsString};
 use std::{fs::File, io, sync::Arc};
 
 use beneath::{Attributes, FileKind, OpenFor, Stat};
 
+use crate::write::NewDirectory;
 use beneath::Dir;
 use confined_fs::{Revision, WorkspacePath, for_changes::IfThere as _};
 
@@ -175,4 +177,71 @@ impl EntryState {
             _ => Ok(false),
         }
     }
+}
+
+/// The change of one entry. Paths are real ones.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EntryChange {
+    /// The path of the entry, after the change.
+    pub path: WorkspacePath,
+    /// What was there before, of a directory itself without what it held; `None` where nothing was.
+    pub from: Option<EntryState>,
+    /// What is there since; `None` where nothing is. A file that was moved has its mark in the place of a revision.
+    pub to: Option<EntryState>,
+    /// Where the entry was before, with all in it; its path is free since, unless something replaces it.
+    pub moved_from: Option<WorkspacePath>,
+    /// The bytes that alone were put into the file.
+    pub appended: Option<AppendedPart>,
+    /// Whether it is a directory that was made for another entry of the change: it goes without a word, or stays.
+    pub is_parent: bool,
+    /// Device and inode of a directory that was made, where they are known: another one that has its place stays.
+    pub identity: Option<(u64, u64)>,
+    /// [`Tree::content_mark`](super::Tree::content_mark) of what was moved, where it is known.
+    pub mark: Option<Revision>,
+}
+
+impl EntryChange {
+    /// A change of what is at `path`.
+    pub fn new(path: &WorkspacePath, from: Option<EntryState>, to: Option<EntryState>) -> Self {
+        Self {
+            path: path.clone(),
+            from,
+            to,
+            moved_from: None,
+            appended: None,
+            is_parent: false,
+            identity: None,
+            mark: None,
+        }
+    }
+
+    /// An entry with this mark that was moved from `from`.
+    pub fn moved(
+        from: &WorkspacePath,
+        to: &WorkspacePath,
+        (is, mark): (EntryState, Revision),
+        replaced: Option<EntryState>,
+    ) -> Self {
+        Self { moved_from: Some(from.clone()), mark: Some(mark), ..Self::new(to, replaced, Some(is)) }
+    }
+
+    /// A directory that was made for another entry.
+    pub fn parent(made: &NewDirectory) -> Self {
+        let is = EntryState::Directory { rights: Rights::default() };
+        Self { is_parent: true, identity: made.identity(), ..Self::new(made.path(), None, Some(is)) }
+    }
+
+    /// The paths that name it: it is the last change "to" each of them.
+    pub fn names(&self) -> impl Iterator<Item = &WorkspacePath> {
+        self.moved_from.iter().chain([&self.path])
+    }
+}
+
+/// The bytes that an append has put into a file: others may have appended since.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AppendedPart {
+    /// Where they began.
+    pub at: u64,
+    /// The revision of these bytes, which are kept as a content.
+    pub tail: Revision,
 }

@@ -12,13 +12,13 @@ use std::{ffi::OsStr, io};
 use beneath::lexical::is_same_name;
 
 use super::{
-    CreatedTree, NewNode, Node, Purpose, RemoveError, Tree, TreeEntry, TreeGuard, create::new_node, listing::Scan,
+    CreatedTree, NewNode, Node, Purpose, RemoveError, Tree, TreeEntry,
+    create::{NewTree, holder, new_node},
+    listing::Scan,
 };
 use crate::{
-    write::Approval,
-    write::NewDirectory,
-    write::WritablePath,
-    write::{free_name, not_named},
+    set::ChangeSet,
+    write::{Approval, NewDirectory, OpenDirectory, WritablePath, free_name, not_named, remove_made},
 };
 use beneath::Dir;
 use confined_fs::{
@@ -35,7 +35,34 @@ pub struct MovedTree {
     pub made: Vec<NewDirectory>,
 }
 
-impl TreeGuard {
+/// Directories that a move has made above its new place: dropped without [`Self::keep`], those that are empty go again.
+struct MadeAbove(Vec<NewDirectory>);
+
+impl MadeAbove {
+    fn keep(mut self) -> Vec<NewDirectory> {
+        std::mem::take(&mut self.0)
+    }
+}
+
+impl Drop for MadeAbove {
+    fn drop(&mut self) {
+        remove_made(&self.0);
+    }
+}
+
+impl ChangeSet<'_> {
+    /// The directory that is to hold an entry, made where it is missing, and the entry's name there.
+    fn made_holder<'e>(&self, to: &'e WritablePath) -> Result<(OpenDirectory, &'e OsStr, MadeAbove), AccessError> {
+        let held = (&*self.shared, &*self.locks);
+        let mut made = MadeAbove(Vec::new());
+        if OpenDirectory::holding(held, to)?.is_none() {
+            made.0 = NewTree::build(held, to, &mut std::iter::empty(), &self.wait_limit)?.publish()?.made;
+        }
+        let (holder, name) =
+            OpenDirectory::holding(held, to)?.ok_or_else(|| AccessError::new(AccessErrorKind::Changed, to.asked()))?;
+        Ok((holder, name, made))
+    }
+
     /// Moves `tree` from `from` to `to`, where nothing may be. Missing directories are made.
     ///
     /// # Errors
@@ -47,25 +74,27 @@ impl TreeGuard {
         to: &WritablePath,
         _: Approval,
     ) -> Result<MovedTree, AccessError> {
-        let (from_dir, from_name) = self.holder(from)?;
-        let (to_dir, to_name, new) = self.new_holder(to)?;
+        let (from_dir, from_name) = holder(from)?;
+        let (to_holder, to_name, new) = self.made_holder(to)?;
+        let to_dir = &to_holder.dir;
         // Another program can still exchange the entry before the rename. Then that one is moved, within directories that
         // this process may change, by their handles, and with a link as a link: no content leaves the sandbox or is lost.
         if !is_listed_entry(&from_dir, from_name, tree).unwrap_or(false) {
             return Err(AccessError::new(AccessErrorKind::Stale, from.asked()));
         }
-        let is_respelled = from.path().parent() == to.path().parent() && is_respelling(&to_dir, from_name, to_name);
+        let is_respelled = from.path().parent() == to.path().parent() && is_respelling(to_dir, from_name, to_name);
         let renamed = if is_respelled {
-            respell(&to_dir, from_name, to_name)
+            respell(to_dir, from_name, to_name)
         } else {
-            from_dir.move_new(from_name, &to_dir, to_name)
+            from_dir.move_new(from_name, to_dir, to_name)
         };
         let copied = match renamed {
             Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
                 let mut nodes = tree.paths().map(|(path, entry)| new_node(&path, entry, true));
-                let created = self.put_new(&to_dir, to_name, &mut nodes, to.asked())?;
-                if let Err(failure) = self.remove(from, tree, &created.revisions, Approval::by_policy()) {
-                    let error = self.take_back(from, tree, to, &to_dir, &created, failure);
+                let created =
+                    NewTree::build((&self.shared, &self.locks), to, &mut nodes, &self.wait_limit)?.publish()?;
+                if let Err(failure) = self.remove_tree(from, tree, &created.revisions, Approval::by_policy()) {
+                    let error = self.take_back(from, tree, to, to_dir, &created, failure);
                     if error.kind == AccessErrorKind::MovedInPart {
                         new.keep();
                     }
@@ -107,7 +136,7 @@ impl TreeGuard {
         let (asked, top) = (to.asked(), Location::direct(to.path().clone()));
         if let Ok(copy) = (Scan { shared: &self.shared, top: &top, asked, purpose: Purpose::Remove }).run() {
             // Compared as any entry that is removed: another program may have changed it meanwhile.
-            let _ = self.remove(to, &copy, &created.revisions, Approval::by_policy());
+            let _ = self.remove_tree(to, &copy, &created.revisions, Approval::by_policy());
         }
         let _ = to_dir.sync();
         failure.error

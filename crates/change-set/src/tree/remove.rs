@@ -8,8 +8,9 @@ use std::{ffi::OsStr, io, thread};
 
 use beneath::{LockAttempt, OpenFor};
 
-use super::{Node, Tree, TreeEntry, TreeGuard};
+use super::{Node, Tree, TreeEntry, create::holder};
 use crate::{
+    set::ChangeSet,
     write::Approval,
     write::WritablePath,
     write::{free_name, is_unchanged, keep_aside},
@@ -62,8 +63,8 @@ impl RemoveError {
     }
 }
 
-impl TreeGuard {
-    /// Removes `tree`, which is at `entry`, if it is still the same. `revisions` holds, in the order
+impl ChangeSet<'_> {
+    /// Removes `tree`, which is at `entry`, if it is still the same, as one change that needs no step. `revisions` holds, in the order
     /// of its entries, the recorded content of each file.
     ///
     /// # Errors
@@ -71,7 +72,7 @@ impl TreeGuard {
     /// another process does not end a change in it; `Permission` before anything is gone where the rights of a
     /// directory forbid it. When the system refuses a removal in the middle, what is left gets its name back; but where it
     /// is full, the entry counts as removed.
-    pub fn remove(
+    pub fn remove_tree(
         &self,
         entry: &WritablePath,
         tree: &Tree,
@@ -82,7 +83,7 @@ impl TreeGuard {
         let whole = |error| RemoveError::of_whole(error, tree);
         let failed = |error| whole(AccessError::from_io(error, asked));
         let stale = || whole(AccessError::new(AccessErrorKind::Stale, asked));
-        let (dir, name) = self.holder(entry).map_err(whole)?;
+        let (dir, name) = holder(entry).map_err(whole)?;
         if let Node::Link(target) = tree.node() {
             // The sandbox may not allow a link to be renamed; it holds no content to lose.
             if dir.child_link(name).ok().as_ref() != Some(target) {

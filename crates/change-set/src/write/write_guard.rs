@@ -6,14 +6,13 @@ use std::{cell::RefCell, convert::Infallible, ffi::OsStr, fs::File, sync::Arc};
 use beneath::{Attributes, OpenFor, Stat};
 
 use super::content::{ExpectedContent, has_content};
-use super::new_directories::new_holder;
 use super::writable_path::not_named;
 use super::{
-    Approval, Base, EntryLocks, HashedBytes, NewContent, NewDirectory, NewPlace, Replacement, Temporary, WaitLimit,
-    WritablePath, entry_in_parent, may_be_in_place, may_write, not_replaced,
+    Approval, Base, EntryLocks, HashedBytes, NewContent, NewDirectory, NewPlace, OpenDirectory, Replacement, Temporary,
+    WaitLimit, WritablePath, entry_in_parent, may_be_in_place, may_write, not_replaced,
 };
-use crate::transaction::commit_in_place;
-use crate::tree::Rights;
+use crate::set::commit_in_place;
+use crate::tree::{CreatedTree, NewNode, NewTree, Rights, TreePosition};
 use crate::{workspace::Shared, workspace::Workspace};
 use beneath::Dir;
 use confined_fs::for_changes::IfThere as _;
@@ -279,11 +278,13 @@ impl<'b> WriteGuard<'b> {
             return Ok(self.append(&file, tail, content).inspect(note));
         }
         // Asks for the rights again: a guard may be old by now, and a nested root may be there.
-        let (dir, name, new) = match new_holder(&self.shared, &self.locks, &path) {
-            Ok(holder) => holder,
+        let (holder, name) = match OpenDirectory::holding((&self.shared, &self.locks), &path) {
+            Ok(Some(holder)) => holder,
+            Ok(None) => return self.create_below(content, before, note),
             Err(error) => return Ok(Err(error)),
         };
-        let replacement = match self.replacement(&dir, content) {
+        let dir = &holder.dir;
+        let replacement = match self.replacement(dir, content) {
             Ok(replacement) => replacement,
             Err(error) => return Ok(Err(error)),
         };
@@ -294,22 +295,48 @@ impl<'b> WriteGuard<'b> {
             let at = (content.bytes().len() - tail.len()) as u64;
             AppendedBytes { at, count: tail.len(), error: None, now: None }
         });
-        let note = |created, made| {
-            let path = path.path().clone();
+        let note = |created| {
+            let (path, made) = (path.path().clone(), Vec::new());
             let committed = Committed { created, revision: content.revision(), path, made, other_names, appended };
             note(&committed);
             committed
         };
         Ok(match replacement {
-            None => self.write_in_place(content, || note(false, Vec::new())),
-            Some(temporary) => self.publish(temporary, &dir, name).map(|created| {
-                let made = new.keep();
+            None => self.write_in_place(content, || note(false)),
+            Some(temporary) => self.publish(temporary, dir, name).map(|created| {
                 // fsync(2): the entry in the directory is on the disk only after a sync of the directory. The file is
                 // there for every process already, so a failure undoes nothing.
                 let _ = dir.sync();
-                note(created, made)
+                note(created)
             }),
         })
+    }
+
+    /// Makes the file with the directories that are missing above it, all at once.
+    fn create_below<E>(
+        self,
+        content: &NewContent<'_>,
+        before: impl FnOnce(Option<PreviousFile<'_>>) -> Result<(), E>,
+        note: impl FnOnce(&Committed),
+    ) -> Result<Result<Committed, AccessError>, E> {
+        if self.old.is_some() {
+            return Ok(Err(AccessError::new(AccessErrorKind::Stale, self.path.asked())));
+        }
+        let bytes = Box::new(io::Cursor::new(content.bytes().to_vec()));
+        let file = NewNode::File { rights: self.rights.clone(), content: bytes };
+        let mut nodes = std::iter::once(Ok((TreePosition::top(), file)));
+        let held = (&*self.shared, &*self.locks);
+        let new = match NewTree::build(held, &self.path, &mut nodes, &WaitLimit::default()) {
+            Ok(new) => new,
+            Err(error) => return Ok(Err(error)),
+        };
+        before(None)?;
+        Ok(new.publish().map(|CreatedTree { made, .. }| {
+            let (path, revision) = (self.path.path().clone(), content.revision());
+            let committed = Committed { created: true, revision, path, made, other_names: 0, appended: None };
+            note(&committed);
+            committed
+        }))
     }
 
     /// The file, open for appending so many bytes, if it is the one that was checked and has no other name by now.

@@ -11,11 +11,7 @@ use text_edit::DiffExtent;
 use text_file::Document;
 
 use super::{
-    super::{
-        CallContext, ToolError,
-        commit::{ChangeStep, NewState, StepContent},
-        shown_diff,
-    },
+    super::{CallContext, ToolError, commit::ChangeStep, shown_diff},
     patched_files::{HunkReport, NewFile, OnDisk, PatchedFile, PatchedFiles},
     problems::Problems,
 };
@@ -170,7 +166,7 @@ impl Net<'_> {
             sizes: (bytes.len() as u64, 0),
             ..NetChange::at(file)
         });
-        Ok(Some((ChangeStep { target, change: NewState::Removed { base: state.clone(), is_parent: false } }, change)))
+        Ok(Some((ChangeStep::remove(target, state.clone(), false), change)))
     }
 
     fn present(&self, file: &PatchedFile, now: &NewFile) -> Result<NetStep, ToolError> {
@@ -213,8 +209,7 @@ impl Net<'_> {
         };
         let rights = Rights::of_mode(if now.executable && kind == NetKind::Added { PROGRAM_MODE } else { 0 });
         let like = from.map(|from| from.real.clone());
-        let written = NewState::Content { base, content: StepContent::Bytes(bytes), rights, like };
-        Ok(Some((ChangeStep { target, change: written }, Some(change))))
+        Ok(Some((ChangeStep::write(target, base, bytes, rights).like(like), Some(change))))
     }
 
     /// A file that only gets another path keeps its inode.
@@ -231,7 +226,7 @@ impl Net<'_> {
             sizes: (if is_same_root { size } else { 0 }, size),
             ..NetChange::at(file)
         };
-        Ok(Some((ChangeStep { target, change: NewState::Moved { to, base } }, Some(change))))
+        Ok(Some((ChangeStep::move_to(target, to, base), Some(change))))
     }
 }
 

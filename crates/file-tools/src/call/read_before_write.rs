@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, ops::Range, sync::Arc};
 
-use change_set::{Node, Tree, TreeGuard, WritablePath};
+use change_set::{ChangeSet, Node, Tree, WritablePath};
 use confined_fs::{AccessError, AccessErrorKind, Revision, RevisionPrefix, Snapshot, WorkspacePath};
 use image_view::ImageFile;
 use text_edit::changed_lines;
@@ -306,7 +306,7 @@ pub(crate) fn check(
         Err(outdated) if expected.is_none() => {
             // A large file must not be in memory twice while this waits for a lock.
             drop((outdated, now));
-            let _quiet = TreeGuard::acquire_within(&cx.workspace, &[target], cx.wait_limit())?;
+            let _quiet = ChangeSet::acquire(&cx.workspace, &[target], &[], cx.wait_limit())?;
             let now = cx.read_to_change(asked)?;
             let checked = check_now(cx, asked, &now, expected, start_from);
             (now, checked)
@@ -353,7 +353,7 @@ pub(crate) fn check_lines(
     let look = || unseen_change(cx, target.path(), (old, revision), new, is_anchored);
     let mut unseen = look();
     if unseen.is_some() && !is_locked {
-        let _quiet = TreeGuard::acquire_within(&cx.workspace, &[target], cx.wait_limit())?;
+        let _quiet = ChangeSet::acquire(&cx.workspace, &[target], &[], cx.wait_limit())?;
         // A file that was replaced is found by the commit, which plans again.
         unseen = match cx.read_to_change(asked) {
             Ok(now) if now.revision == revision => look(),
@@ -504,7 +504,7 @@ pub(crate) fn not_as_shown(
     };
     unseen()?;
     // Another call of the same caller may have written the file and be about to note that.
-    let _quiet = TreeGuard::acquire_within(&cx.workspace, &[target], cx.wait_limit()).ok()?;
+    let _quiet = ChangeSet::acquire(&cx.workspace, &[target], &[], cx.wait_limit()).ok()?;
     let (view, now) = unseen()?;
     let was = text_of(cx, real, &view)?;
     let is = Document::decode(now.bytes, None).ok()?;

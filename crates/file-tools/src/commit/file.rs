@@ -14,7 +14,7 @@ use crate::session::history::{EntryChange, JournalRecord, Kept, PendingChange, U
 
 use super::{
     super::{CallContext, Kind, ToolError},
-    begin, note_of, parents, read_failed, record_written,
+    begin, made_above, note_of, read_failed, record_entries,
 };
 
 /// How often a change is planned again because the file has changed. Under the lock, only other programs can change
@@ -64,7 +64,7 @@ pub(crate) fn rewrite<R: Rewrite>(
             (base, _) => lock.guard(base),
         };
         let committed = match guard {
-            Ok(guard) => commit_file(cx, guard, tool, Undoable::Yes, planned.bytes(), own)?,
+            Ok(guard) => commit_file(cx, guard, tool, Undoable::Yes, &NewContent::of(planned.bytes()), own)?,
             Err(error) => Err(error),
         };
         let error = match committed {
@@ -98,23 +98,23 @@ pub(crate) fn rewrite<R: Rewrite>(
         .hint("nothing was written by this call; repeat it"))
 }
 
-/// Makes `bytes` the content of the file that `guard` holds, and counts it as seen. An error of the commit itself, where the
+/// Makes `content` that of the file that `guard` holds, and counts it as seen. An error of the commit itself, where the
 /// file may be what it was, is inside.
-pub(crate) fn commit_file(
+pub(super) fn commit_file(
     cx: &CallContext,
     guard: WriteGuard<'_>,
     tool: &'static str,
     undoable: Undoable,
-    bytes: &[u8],
+    content: &NewContent<'_>,
     approval: Approval,
 ) -> Result<Result<(Committed, Option<String>), AccessError>, ToolError> {
-    let content = NewContent::of(bytes);
+    let bytes = content.bytes();
     let (path, tail) = (guard.path().clone(), guard.tail());
     let begun = OnceCell::new();
     // Asked for the new revision only now: a large content was hashed while it was written.
     // In the journal before the write, so that a kill between the two loses nothing.
     let keep = |former: Option<PreviousFile<'_>>| -> Result<(), ToolError> {
-        let change = Begun::keeping(cx, tool, &path, former, (&content, tail))?;
+        let change = Begun::keeping(cx, tool, &path, former, (content, tail))?;
         begun.get_or_init(|| change);
         Ok(())
     };
@@ -122,7 +122,9 @@ pub(crate) fn commit_file(
         let Some(Begun { before, changes, pending, .. }) = begun.get() else { return };
         let was = before.as_ref().map(|(former, _)| former.revision);
         if *changes {
-            record_written(cx, tool, &path, was, committed.revision, &committed.made);
+            let was = before.as_ref().map(|(former, _)| EntryState::File(former.clone()));
+            let wrote = EntryChange::new(&path, was, Some(committed.revision.into()));
+            record_entries(cx, tool, &[wrote], &committed.made);
         }
         if *changes && before.as_ref().is_none_or(|(_, usable)| *usable) {
             let before = before.as_ref().map(|(former, _)| former.clone());
@@ -134,8 +136,8 @@ pub(crate) fn commit_file(
                 ..EntryChange::new(&path, before.map(EntryState::File), Some(committed.revision.into()))
             };
             let late: Vec<JournalRecord> =
-                parents(&committed.made).flat_map(|one| JournalRecord::of_entry(tool, &one)).collect();
-            let entries = iter::once(wrote).chain(parents(&committed.made)).collect();
+                made_above(&committed.made).flat_map(|one| JournalRecord::of_entry(tool, &one)).collect();
+            let entries = iter::once(wrote).chain(made_above(&committed.made)).collect();
             cx.session.history.made(pending, UndoableChange { tool, entries }, late, undoable);
         }
         // An append shows nothing of what was there: who knew all of it knows all of it still.
@@ -148,7 +150,7 @@ pub(crate) fn commit_file(
         };
         cx.session.ledger.record_write(&committed.path, committed.revision, Some(bytes), writer);
     };
-    let committed = guard.commit_noting(&content, approval, keep, record)?;
+    let committed = guard.commit_noting(content, approval, keep, record)?;
     let Some(Begun { pending, note, .. }) = begun.into_inner() else { return Ok(committed.map(|done| (done, None))) };
     if committed.is_err() {
         cx.session.history.void(&pending);

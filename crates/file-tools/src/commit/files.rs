@@ -1,17 +1,16 @@
-//! Changing many files, all or none: what they held is kept first, and one undo reverts all of it.
+//! Changing entries, all or none: what they held is kept first, and one undo reverts all of it.
 
 use std::{
-    borrow::Cow,
     collections::{HashMap, HashSet},
-    io, iter, slice,
+    io,
     sync::Arc,
 };
 
 use change_set::{
-    Approval, Base, CommitError, CommittedTransaction, Durable, EntryState, FileState, FormerFile, NewContent, NewNode,
-    Node, Purpose, Rights, Transaction, TreeGuard, TreePosition, UnrestoredEntry, WritablePath, WriteGuard,
+    Approval, Base, ChangeSet, CommitError, CommittedSet, CreatedTree, Durable, EntryState, FileState, FormerFile,
+    NewContent, Node, Purpose, Tree, UnrestoredEntry, WritablePath, WriteGuard,
 };
-use confined_fs::{AccessError, AccessErrorKind, Revision, WorkspacePath};
+use confined_fs::{AccessError, Revision, WorkspacePath};
 
 use crate::session::Writer;
 use crate::session::history::{EntryChange, JournalRecord, Kept, Undoable, UndoableChange};
@@ -20,94 +19,28 @@ use super::{
     super::{CallContext, Kind, ToolError, read_before_write},
     begin, changed, durable,
     file::commit_file,
-    note_of, other_names, read_failed, record_directories, record_entries, record_moved, record_written, state_now,
-    tree::{content_mark, create_tree, is_same, marked, move_tree, new_node, remove},
+    made_above, note_of, other_names, read_failed, record_directories, record_entries, record_moved, state_now,
+    step::ChangeStep,
+    tree::{WholeTree, check_capacity, content_mark, marked, not_deleted},
 };
 
-/// A step of a change of many files. Every path is removed or left at most once, and gets an entry at most once.
-pub(crate) struct ChangeStep {
-    /// Where: from [`Workspace::writable`](change_set::Workspace::writable) for a content, else from
-    /// [`Workspace::writable_entry`](change_set::Workspace::writable_entry).
-    pub(crate) target: WritablePath,
-    pub(crate) change: NewState,
-}
-
-impl ChangeStep {
-    fn moved_to(&self) -> Option<&WritablePath> {
-        if let NewState::Moved { to, .. } = &self.change { Some(to) } else { None }
-    }
-}
-
-/// The change of the entry at a path.
-pub(crate) enum NewState {
-    /// A file with this content.
-    Content {
-        /// Must still be there. `Absent`: nothing, or an entry that the same change removes.
-        base: Base,
-        content: StepContent,
-        /// The rights of the file then; of a mode alone a replaced one keeps no more.
-        rights: Rights,
-        /// The file whose mode, owner and attributes a new file gets instead.
-        like: Option<WorkspacePath>,
-    },
-    /// Nothing: removes the file with this content, the link with this target, or the directory, which must be empty at
-    /// that moment. Modes are not compared. `is_parent`: a directory that was made for another entry of a change that is
-    /// taken back.
-    Removed { base: EntryState, is_parent: bool },
-    /// The same entry, its inode kept, at a path that is free or that this change frees.
-    Moved { to: WritablePath, base: EntryState },
-    /// A directory or a link, where nothing is. Missing parent directories need no step.
-    Created(EntryState),
-    /// The directory that is there with these rights; of a mode alone no more.
-    Rights(Rights),
-}
-
-/// The content that a file gets.
-pub(crate) enum StepContent {
-    /// These bytes.
-    Bytes(Vec<u8>),
-    /// These, and the file stays the one that programs have open, where it can.
-    InPlace(Vec<u8>),
-    /// What the history keeps of this revision: read when it is written.
-    Kept(Revision),
-}
-
-impl StepContent {
-    fn bytes(&self, cx: &CallContext, path: &WorkspacePath) -> Result<Cow<'_, [u8]>, AccessError> {
-        match self {
-            Self::Bytes(bytes) | Self::InPlace(bytes) => Ok(bytes.into()),
-            Self::Kept(revision) => {
-                cx.session.history.content(*revision).map(Cow::from).ok_or_else(|| path.not_stored())
-            }
-        }
-    }
-}
-
-/// The result of a change of many files.
-#[derive(Debug)]
+/// The result of a change.
+#[derive(Debug, Default)]
 pub(crate) struct CommittedFiles {
-    /// For each change, in order, where it was made and the revision of a file's content now.
+    /// For each step, in order, where it was made and the revision of a file's content now.
     pub(crate) files: Vec<(WorkspacePath, Option<Revision>)>,
     /// Notes for the answer.
     pub(crate) notes: Vec<String>,
-    /// Whether files were copied and their old places emptied, as the system does not rename them.
+    /// Whether what was moved was copied and its old place emptied, as the system does not rename it.
     pub(crate) copied: bool,
     /// Whether every former content is on the disk.
     pub(crate) is_durable: bool,
+    /// What was made, where that is one tree.
+    pub(crate) created: CreatedTree,
 }
 
 /// The note on a change of several files without a journal.
 const NOT_RECOVERABLE: &str = "without a state folder, a kill in the middle of such a change can leave a part of it";
-
-/// The files in whose place the same change moves something: one change of both paths, which the move reports.
-type MovedOver<'c> = HashMap<&'c WorkspacePath, FileState>;
-
-/// A step that is checked and in the transaction: its row of [`CommittedFiles::files`], its record in the journal, and what
-/// is done once it is made. Without a record: a file that already has the new content, and what is recorded once it is made.
-type CheckedStep<'c> = ((WorkspacePath, Option<Revision>), Vec<JournalRecord>, StepReport<'c>);
-
-/// Reports a step that was made to the ledger, the audit and the listeners. Returns how it is undone.
-type StepReport<'c> = Box<dyn FnOnce() -> Option<EntryChange> + 'c>;
 
 /// Makes all of these changes, or none.
 ///
@@ -117,41 +50,91 @@ type StepReport<'c> = Box<dyn FnOnce() -> Option<EntryChange> + 'c>;
 pub(crate) fn commit_files(
     cx: &CallContext,
     tool: &'static str,
-    changes: &[ChangeStep],
+    steps: &[ChangeStep],
     undoable: Undoable,
     approval: Approval,
 ) -> Result<CommittedFiles, ToolError> {
     // One rename is whole by itself, without an intent that is written and synced first.
-    if let [ChangeStep { target, change: NewState::Content { base, content, rights, like: None } }] = changes {
-        let bytes = content.bytes(cx, target.path())?;
-        let guard = WriteGuard::acquire_within(&cx.workspace, target.clone(), *base, &cx.wait_limit())?
-            .with_rights(rights.clone());
-        let guard = if matches!(content, StepContent::InPlace(_)) { guard.staying() } else { guard };
-        let (committed, note) = commit_file(cx, guard, tool, undoable, &bytes, approval)??;
-        return Ok(CommittedFiles {
-            files: vec![(committed.path, Some(committed.revision))],
-            notes: note.into_iter().chain(other_names("this file", committed.other_names)).collect(),
-            copied: false,
-            is_durable: cx.session.history.on_disk(),
-        });
+    if let [step @ ChangeStep { like: None, .. }] = steps
+        && let Some(content) = step.new_content(cx)?
+    {
+        return commit_content(cx, (tool, undoable), step, &content, approval);
     }
-    if let Some(tree) = TreeOfSteps::of(changes) {
+    if let Some(tree) = WholeTree::of(steps) {
         return tree.commit(cx, tool, undoable, approval);
     }
-    let moves_files = |step: &ChangeStep| {
-        matches!(step.change, NewState::Moved { base: EntryState::File(_) | EntryState::Link(_), .. })
-    };
+    let entries = steps.iter().map(|step| of_entries(cx, step)).collect::<Result<Vec<_>, _>>()?;
+    let entries: Vec<&ChangeStep> = steps
+        .iter()
+        .zip(&entries)
+        .flat_map(|(step, inside)| if inside.is_empty() { vec![step] } else { inside.iter().collect() })
+        .collect();
+    let moves_files =
+        |step: &&ChangeStep| step.source.is_some() && !matches!(step.change.to, Some(EntryState::Directory { .. }));
     let [first, second] = approval.for_two_steps();
-    match commit_steps(cx, tool, changes, undoable, (first, MovesBy::Name)) {
-        Err(error) if crosses_devices(&error) && LoneMove::of(changes).is_some() => {
-            LoneMove::of(changes).map_or(Err(error), |alone| alone.commit(cx, tool, undoable, second))
-        }
+    match commit_steps(cx, tool, &entries, undoable, (first, MovesBy::Name)) {
         // EXDEV of rename(2), at another device and at another mount of the same one: known only by trying.
-        Err(error) if crosses_devices(&error) && changes.iter().any(moves_files) => {
-            commit_steps(cx, tool, changes, undoable, (second, MovesBy::Copy))
-        }
+        Err(error) if crosses_devices(&error) => match LoneMove::of(&entries) {
+            Some(alone) => alone.commit(cx, tool, undoable, second),
+            None if entries.iter().any(moves_files) => {
+                commit_steps(cx, tool, &entries, undoable, (second, MovesBy::Copy))
+            }
+            None => Err(error),
+        },
         answer => answer,
     }
+}
+
+/// One file alone.
+fn commit_content(
+    cx: &CallContext,
+    (tool, undoable): (&'static str, Undoable),
+    step: &ChangeStep,
+    content: &NewContent<'_>,
+    approval: Approval,
+) -> Result<CommittedFiles, ToolError> {
+    let target = step.target.clone();
+    let guard = WriteGuard::acquire_within(&cx.workspace, target, base_of(step), &cx.wait_limit())?;
+    let guard = guard.with_rights(step.rights());
+    let guard = if step.stays { guard.staying() } else { guard };
+    let (committed, note) = commit_file(cx, guard, tool, undoable, content, approval)??;
+    Ok(CommittedFiles {
+        files: vec![(committed.path, Some(committed.revision))],
+        notes: note.into_iter().chain(other_names("this file", committed.other_names)).collect(),
+        is_durable: cx.session.history.on_disk(),
+        ..CommittedFiles::default()
+    })
+}
+
+fn base_of(step: &ChangeStep) -> Base {
+    match &step.change.from {
+        Some(EntryState::File(file)) => Base::Revision(file.revision),
+        _ => Base::Absent,
+    }
+}
+
+/// The steps of the entries of a tree that goes or is moved with other steps; none of any other step.
+fn of_entries(cx: &CallContext, step: &ChangeStep) -> Result<Vec<ChangeStep>, ToolError> {
+    let Some(tree) = &step.tree else { return Ok(Vec::new()) };
+    // Without a lock: the set compares each entry once more under its own.
+    let state = |target: &WritablePath| {
+        let special = || not_deleted(target.asked(), target.asked(), "it is a special file");
+        state_now(cx, target)?.ok_or_else(special)
+    };
+    if let Some(source) = &step.source {
+        return Ok(vec![ChangeStep::move_to(source.clone(), step.target.clone(), state(source)?)]);
+    }
+    check_capacity(cx, step.target.asked(), tree.bytes())?;
+    let mut paths: Vec<WorkspacePath> = tree.paths().map(|(path, _)| path).collect();
+    // The innermost first.
+    paths.reverse();
+    let removal = |path: &WorkspacePath| {
+        cx.check()?;
+        let target = cx.workspace.writable_entry(path)?;
+        let was = state(&target)?;
+        Ok(ChangeStep::remove(target, was, false))
+    };
+    paths.iter().map(removal).collect()
 }
 
 /// How files and links get to another path.
@@ -161,45 +144,52 @@ enum MovesBy {
     Copy,
 }
 
+/// A step that is checked and in the set.
+struct CheckedStep<'c> {
+    step: &'c ChangeStep,
+    /// The change as the history has it; none of what another record tells, and where nothing changes.
+    change: Option<EntryChange>,
+    /// What is moved.
+    tree: Option<Tree>,
+    content: Option<Arc<NewContent<'static>>>,
+    is_copied: bool,
+}
+
 fn commit_steps(
     cx: &CallContext,
     tool: &'static str,
-    changes: &[ChangeStep],
+    steps: &[&ChangeStep],
     undoable: Undoable,
     (approval, by): (Approval, MovesBy),
 ) -> Result<CommittedFiles, ToolError> {
-    let entries: Vec<_> = changes.iter().flat_map(|step| iter::once(&step.target).chain(step.moved_to())).collect();
-    let leaving =
-        changes.iter().filter(|step| matches!(step.change, NewState::Moved { .. } | NewState::Removed { .. }));
-    let leaving: Vec<_> = leaving.map(|step| &step.target).collect();
-    check_once(changes)?;
-    let over = moved_over(changes);
-    let files = changes.len() - over.len();
+    check_once(steps)?;
+    let entries: Vec<_> = steps.iter().flat_map(|step| step.paths()).collect();
+    let leaving: Vec<_> = steps.iter().filter_map(|step| step.leaves()).collect();
+    let over = moved_over(steps);
+    let files = steps.len() - over.len();
     let unchanged = |error: AccessError| none_changed(files, error.into());
-    let mut transaction =
-        Transaction::acquire(&cx.workspace, &entries, &leaving, cx.wait_limit()).map_err(unchanged)?;
-    let (mut done, mut records, mut reports, mut names) = (Vec::new(), Vec::new(), Vec::new(), 0);
-    for change in changes {
+    let mut set = ChangeSet::acquire(&cx.workspace, &entries, &leaving, cx.wait_limit()).map_err(unchanged)?;
+    let (mut checked, mut names) = (Vec::new(), 0);
+    for step in steps {
         cx.check()?;
-        let (row, record, report) =
-            add((cx, tool), &mut transaction, change, by, &over, &mut names).map_err(unchanged)?;
-        done.push(row);
-        records.extend(record);
-        reports.push(report);
+        checked.push(add(cx, &mut set, step, by, &over, &mut names).map_err(unchanged)?);
     }
     // Before the journal, whose records name these contents.
-    let (is_kept, is_durable, mut notes) = keep_all(cx, &transaction)?;
-    let (pending, note) = begin(cx, records);
+    let (is_kept, is_durable, mut notes) = keep_all(cx, &set)?;
+    // A directory that is made is recorded with those that were missing above it.
+    let is_late =
+        |change: &&EntryChange| change.from.is_none() && matches!(change.to, Some(EntryState::Directory { .. }));
+    let changes = checked.iter().filter_map(|one| one.change.as_ref());
+    let early = changes.filter(|change| change.moved_from.is_some() || !is_late(change));
+    let (pending, note) = begin(cx, early.flat_map(|change| JournalRecord::of_entry(tool, change)).collect());
     notes.extend(note);
     notes.extend(other_names("these files", names));
-    let record = |committed: &CommittedTransaction| {
+    let done = checked.iter().map(CheckedStep::row).collect();
+    let record = |committed: &CommittedSet| {
         record_directories(cx, tool, &committed.made);
-        let mut entries: Vec<EntryChange> = reports.into_iter().filter_map(|report| report()).collect();
-        let asked = |made: &WorkspacePath| changes.iter().any(|step| step.target.path() == made);
-        let made = committed
-            .made
-            .iter()
-            .map(|made| EntryChange { is_parent: !asked(made.path()), ..EntryChange::parent(made) });
+        let mut entries: Vec<EntryChange> = checked.into_iter().filter_map(|one| one.record(cx, tool)).collect();
+        let asked = |made: &WorkspacePath| steps.iter().any(|step| step.target.path() == made);
+        let made = made_above(&committed.made).map(|made| EntryChange { is_parent: !asked(&made.path), ..made });
         let made: Vec<EntryChange> = made.collect();
         let late: Vec<JournalRecord> = made.iter().flat_map(|one| JournalRecord::of_entry(tool, one)).collect();
         entries.extend(made);
@@ -209,13 +199,14 @@ fn commit_steps(
             cx.session.history.made(&pending, UndoableChange { tool, entries: entries.into() }, late, undoable);
         }
     };
-    match transaction.commit(approval, record) {
-        Ok(CommittedTransaction { survives_a_kill, .. }) => {
+    match set.commit(approval, record) {
+        Ok(CommittedSet { survives_a_kill, .. }) => {
             // The name of one file changes at once.
             if files > 1 && !survives_a_kill {
                 notes.push(NOT_RECOVERABLE.to_owned());
             }
-            Ok(CommittedFiles { files: done, notes, copied: by == MovesBy::Copy, is_durable })
+            let copied = by == MovesBy::Copy;
+            Ok(CommittedFiles { files: done, notes, copied, is_durable, ..CommittedFiles::default() })
         }
         Err(CommitError { error, not_restored }) => {
             cx.session.history.void(&pending);
@@ -232,12 +223,12 @@ struct LoneMove<'c> {
 }
 
 impl<'c> LoneMove<'c> {
-    fn of(changes: &'c [ChangeStep]) -> Option<Self> {
+    fn of(steps: &[&'c ChangeStep]) -> Option<Self> {
         let is_removal =
-            |step: &&ChangeStep| matches!(step.change, NewState::Removed { base: EntryState::Directory { .. }, .. });
-        let (removed, others): (Vec<_>, Vec<_>) = changes.iter().partition(is_removal);
+            |step: &&ChangeStep| step.removes() && matches!(step.change.from, Some(EntryState::Directory { .. }));
+        let (removed, others): (Vec<_>, Vec<_>) = steps.iter().copied().partition(is_removal);
         let [moved] = others[..] else { return None };
-        let is_directory = matches!(moved.change, NewState::Moved { base: EntryState::Directory { .. }, .. });
+        let is_directory = moved.source.is_some() && matches!(moved.change.to, Some(EntryState::Directory { .. }));
         is_directory.then_some(Self { moved, removed })
     }
 
@@ -249,252 +240,153 @@ impl<'c> LoneMove<'c> {
         approval: Approval,
     ) -> Result<CommittedFiles, ToolError> {
         let [first, second] = approval.for_two_steps();
-        let done = TreeOfSteps { steps: vec![self.moved] }.commit(cx, tool, undoable, first)?;
+        let done = WholeTree { steps: vec![self.moved] }.commit(cx, tool, undoable, first)?;
         // What was moved is in its place: a directory that stays is no reason to say otherwise.
         let mut removed = self.removed;
         removed.sort_by(|one, other| one.target.path().relative().cmp(other.target.path().relative()));
-        let _ = TreeOfSteps { steps: removed }.commit(cx, tool, Undoable::No, second);
-        Ok(done)
-    }
-}
-
-/// Whether these steps are one change of a tree, whose contents are read one after the other.
-pub(crate) fn is_one_tree(changes: &[ChangeStep]) -> bool {
-    TreeOfSteps::of(changes).is_some()
-}
-
-/// Steps that are one change of a tree by one rename, which is whole by itself: the removal of an entry with everything in
-/// it, the making of one, a move.
-struct TreeOfSteps<'c> {
-    /// The top first, each directory before what it holds.
-    steps: Vec<&'c ChangeStep>,
-}
-
-impl<'c> TreeOfSteps<'c> {
-    fn of(changes: &'c [ChangeStep]) -> Option<Self> {
-        let mut steps: Vec<&ChangeStep> = changes.iter().collect();
-        // By the names on the way: what is in a directory comes after it, and before what is in another one.
-        steps.sort_by(|one, other| one.target.path().relative().cmp(other.target.path().relative()));
-        let (top, inside) = steps.split_first()?;
-        let is_whole = match &top.change {
-            NewState::Moved { .. } => inside.is_empty(),
-            NewState::Removed { .. } => inside.iter().all(|step| matches!(step.change, NewState::Removed { .. })),
-            NewState::Created(_) => inside.iter().all(|step| {
-                matches!(step.change, NewState::Created(_) | NewState::Content { base: Base::Absent, like: None, .. })
-            }),
-            NewState::Content { .. } | NewState::Rights(_) => false,
-        };
-        let is_in_top = |step: &&ChangeStep| step.target.path().is_in(top.target.path());
-        (is_whole && inside.iter().all(is_in_top)).then_some(Self { steps })
-    }
-
-    fn commit(
-        self,
-        cx: &CallContext,
-        tool: &'static str,
-        undoable: Undoable,
-        approval: Approval,
-    ) -> Result<CommittedFiles, ToolError> {
-        let target = &self.steps[0].target;
-        let by = (tool, undoable);
-        let mut done = CommittedFiles { files: Vec::new(), notes: Vec::new(), copied: false, is_durable: true };
-        match &self.steps[0].change {
-            NewState::Moved { to, base } => {
-                let guard = TreeGuard::acquire_within(&cx.workspace, &[target, to], cx.wait_limit())?;
-                let tree = cx.workspace.tree(target, Purpose::Move(to))?;
-                if state_now(cx, target)?.is_none_or(|now| !is_same(&now, base)) {
-                    return Err(changed(target.asked()));
-                }
-                let mark = tree.content_mark();
-                let (moved, note) = move_tree(cx, by, &guard, (target, &tree, to), mark, approval)?;
-                done.copied = moved.copied;
-                done.notes.extend(note);
-            }
-            NewState::Removed { .. } => {
-                let guard = TreeGuard::acquire_within(&cx.workspace, &[target], cx.wait_limit())?;
-                let tree = cx.workspace.tree(target, Purpose::Remove)?;
-                let bases = self.steps.iter().filter_map(|step| match &step.change {
-                    NewState::Removed { base, is_parent } => Some((step.target.path(), (base, *is_parent))),
-                    _ => None,
-                });
-                done.is_durable = remove(cx, &guard, target, &tree, Some(&bases.collect()), by, approval)?;
-            }
-            _ => {
-                let guard = TreeGuard::acquire_within(&cx.workspace, &[target], cx.wait_limit())?;
-                let mut nodes = self.steps.iter().map(|step| self.node(cx, step));
-                let create = || guard.create_tree(target, &mut nodes, approval);
-                let (_, note) = create_tree(cx, by, target, create, |created| {
-                    let entry = |(step, revision): (&&ChangeStep, &Option<Revision>)| {
-                        let is = match &step.change {
-                            NewState::Created(is) => is.clone(),
-                            _ => EntryState::from((*revision)?),
-                        };
-                        Some(EntryChange::new(step.target.path(), None, Some(is)))
-                    };
-                    let entries: Vec<EntryChange> =
-                        self.steps.iter().zip(&created.revisions).filter_map(entry).collect();
-                    record_entries(cx, tool, &entries, &created.made);
-                    entries
-                })?;
-                done.notes.extend(note);
-            }
+        if !removed.is_empty() {
+            let _ = WholeTree { steps: removed }.commit(cx, tool, Undoable::No, second);
         }
         Ok(done)
-    }
-
-    /// A step as a part of a new tree.
-    fn node(&self, cx: &CallContext, step: &ChangeStep) -> Result<(TreePosition, NewNode), AccessError> {
-        let (top, path) = (self.steps[0].target.path(), step.target.path());
-        let position = match path.relative().iter().count() - top.relative().iter().count() {
-            0 => TreePosition::top(),
-            depth => TreePosition { depth, name: path.file_name().unwrap_or_default().to_owned() },
-        };
-        let node = match &step.change {
-            NewState::Created(is) => new_node(cx, path, is)?,
-            NewState::Content { content, rights, .. } => {
-                let bytes = content.bytes(cx, path)?.into_owned();
-                NewNode::File { rights: rights.clone(), content: Box::new(io::Cursor::new(bytes)) }
-            }
-            _ => return Err(AccessError::new(AccessErrorKind::Io, path)),
-        };
-        Ok((position, node))
     }
 }
 
 /// Refuses a path that occurs twice: the caller has not netted its steps.
-fn check_once(changes: &[ChangeStep]) -> Result<(), ToolError> {
+fn check_once(steps: &[&ChangeStep]) -> Result<(), ToolError> {
     let (mut going, mut coming) = (HashSet::new(), HashSet::new());
-    for ChangeStep { target, change } in changes {
-        let is_new = match change {
-            NewState::Removed { .. } => going.insert(target.path()),
-            NewState::Moved { to, .. } => going.insert(target.path()) && coming.insert(to.path()),
-            _ => coming.insert(target.path()),
-        };
+    for step in steps {
+        let is_new = step.leaves().is_none_or(|path| going.insert(path.path()))
+            && (step.removes() || coming.insert(step.target.path()));
         if !is_new {
-            return Err(ToolError::invalid(format!("{} occurs more than once in this change", target.asked()))
+            return Err(ToolError::invalid(format!("{} occurs more than once in this change", step.target.asked()))
                 .hint("nothing was changed; name each file once"));
         }
     }
     Ok(())
 }
 
-fn moved_over(changes: &[ChangeStep]) -> MovedOver<'_> {
-    let destinations = changes.iter().filter_map(ChangeStep::moved_to).map(WritablePath::path);
+/// The files in whose place the same change moves something: one change of both paths, which the move reports.
+type MovedOver<'c> = HashMap<&'c WorkspacePath, &'c FileState>;
+
+fn moved_over<'c>(steps: &[&'c ChangeStep]) -> MovedOver<'c> {
+    let destinations = steps.iter().filter(|step| step.source.is_some()).map(|step| step.target.path());
     let destinations: HashSet<&WorkspacePath> = destinations.collect();
-    let over = changes.iter().filter_map(|ChangeStep { target, change }| match change {
-        NewState::Removed { base: EntryState::File(former), .. } => {
-            destinations.contains(target.path()).then(|| (target.path(), former.clone()))
-        }
+    let over = steps.iter().filter(|step| step.removes()).filter_map(|step| match &step.change.from {
+        Some(EntryState::File(former)) => Some((step.target.path(), former)),
         _ => None,
     });
-    over.collect()
+    over.filter(|(path, _)| destinations.contains(path)).collect()
 }
 
-/// Checks one change, and adds it to the transaction; to `names` how many other names a replaced file has.
+/// Checks one step, and adds it to the set; to `names` how many other names a replaced file has.
 fn add<'c>(
-    (cx, tool): (&'c CallContext, &'static str),
-    transaction: &mut Transaction<'c>,
-    ChangeStep { target, change }: &'c ChangeStep,
+    cx: &CallContext,
+    set: &mut ChangeSet<'static>,
+    step: &'c ChangeStep,
     by: MovesBy,
-    over: &'c MovedOver<'c>,
+    over: &MovedOver<'_>,
     names: &mut u64,
 ) -> Result<CheckedStep<'c>, AccessError> {
-    let path = target.path();
-    let mut row = (path.clone(), None);
-    let (records, report): (_, StepReport<'c>) = match change {
-        NewState::Content { base, content, rights, like } => {
-            let mut guard = transaction.guard(target, *base)?.with_rights(rights.clone());
-            let content = Arc::new(NewContent::of(content.bytes(cx, path)?));
-            let other_names = guard.previous().map_or(0, |old| old.other_names);
-            let before = guard.previous().map(|old| FileState { revision: old.revision, rights: old.rights });
-            transaction.write(guard, Arc::clone(&content), like.clone());
-            let (was, revision) = (before.as_ref().map(|before| before.revision), content.revision());
-            row.1 = Some(revision);
-            let is_changed = was != Some(revision);
-            *names += if is_changed { other_names } else { 0 };
-            let wrote = EntryChange::new(path, before.map(EntryState::File), Some(revision.into()));
-            let records = if is_changed { JournalRecord::of_entry(tool, &wrote) } else { Vec::new() };
-            let report = move || {
-                let writer = Writer::Call(cx.by.as_ref(), was);
-                cx.session.ledger.record_write(path, revision, Some(content.bytes()), writer);
-                is_changed.then(|| {
-                    record_written(cx, tool, path, was, revision, &[]);
-                    wrote
-                })
-            };
-            (records, Box::new(report))
+    let target = &step.target;
+    let mut checked = CheckedStep { step, change: None, tree: None, content: None, is_copied: false };
+    if let Some(content) = step.new_content(cx)? {
+        let mut guard = set.guard(target, base_of(step))?.with_rights(step.rights());
+        let before =
+            guard.previous().map(|old| (FileState { revision: old.revision, rights: old.rights }, old.other_names));
+        set.write(guard, Arc::clone(&content), step.like.clone());
+        let revision = content.revision();
+        checked.content = Some(content);
+        if before.as_ref().is_none_or(|(before, _)| before.revision != revision) {
+            *names += before.as_ref().map_or(0, |(_, names)| *names);
+            let was = before.map(|(before, _)| EntryState::File(before));
+            checked.change = Some(EntryChange::new(target.path(), was, Some(revision.into())));
         }
-        NewState::Removed { base, is_parent } => {
+        return Ok(checked);
+    }
+    match (&step.source, &step.change.from, &step.change.to) {
+        (Some(source), _, Some(is)) => {
+            let tree = cx.workspace.tree(source, Purpose::Move(target))?;
+            // A directory is never copied here: its rename fails as before, and the call with it.
+            checked.is_copied = by == MovesBy::Copy && !matches!(is, EntryState::Directory { .. });
+            if checked.is_copied {
+                set.move_by_copy(source, target, is.clone())?;
+            } else {
+                set.move_to(source, target, is.clone())?;
+            }
+            let replaced = over.get(target.path()).map(|former| EntryState::File((*former).clone()));
+            let (is, mark) = marked(tree.node(), tree.content_mark());
+            checked.change =
+                Some(EntryChange { from: replaced, to: Some(is), mark: Some(mark), ..step.change.clone() });
+            checked.tree = Some(tree);
+        }
+        (None, Some(base), None) => {
             // For its refusals alone: policy may protect the entry.
             let tree = cx.workspace.tree(target, Purpose::Remove)?;
             let links = if let Node::File(stat) = tree.node() { stat.links() } else { 0 };
-            let is_over = over.contains_key(path);
-            *names += if is_over { links.saturating_sub(1) } else { 0 };
-            let was = transaction.remove(target, base.clone())?;
-            let removed = EntryChange { is_parent: *is_parent, ..EntryChange::new(path, Some(was), None) };
-            // The record of what is moved over is beside that of the move.
-            let records = if is_over { Vec::new() } else { JournalRecord::of_entry(tool, &removed) };
-            let report = move || {
-                record_entries(cx, tool, slice::from_ref(&removed), &[]);
-                Some(removed)
-            };
-            (records, if is_over { Box::new(|| None) } else { Box::new(report) })
-        }
-        NewState::Moved { to, base } => {
-            let tree = cx.workspace.tree(target, Purpose::Move(to))?;
-            let mark = tree.content_mark();
-            // A directory is never copied here: its rename fails as before, and the call with it.
-            let is_copied = by == MovesBy::Copy && !matches!(base, EntryState::Directory { .. });
-            if is_copied {
-                transaction.move_by_copy(target, to, base.clone())?;
+            let was = set.remove(target, base.clone())?;
+            if over.contains_key(target.path()) {
+                *names += links.saturating_sub(1);
             } else {
-                transaction.move_to(target, to, base.clone())?;
+                checked.change = Some(EntryChange { from: Some(was), ..step.change.clone() });
             }
-            let replaced = over.get(to.path()).cloned();
-            let moved =
-                EntryChange::moved(path, to.path(), marked(tree.node(), mark), replaced.clone().map(EntryState::File));
-            row.0 = to.path().clone();
-            let records = JournalRecord::of_entry(tool, &moved);
-            let report = move || {
-                // Another file by now, so another mark.
-                let mark = if is_copied { content_mark(cx, to, target) } else { Some(mark) };
-                let is = mark.map(|mark| marked(tree.node(), mark).0);
-                record_moved(cx, tool, &tree, to.path(), replaced.map(|former| former.revision), &[]);
-                read_before_write::carry_seen(cx, &tree, to.path());
-                Some(EntryChange { to: is, mark, ..moved })
+        }
+        (None, Some(_), Some(_)) => set.give(target, step.rights())?,
+        (_, _, Some(is)) => {
+            set.create(target, is.clone())?;
+            checked.change = Some(step.change.clone());
+        }
+        (.., None) => {}
+    }
+    Ok(checked)
+}
+
+impl CheckedStep<'_> {
+    fn row(&self) -> (WorkspacePath, Option<Revision>) {
+        (self.step.target.path().clone(), self.content.as_ref().map(|content| content.revision()))
+    }
+
+    /// Reports a step that was made to the ledger, the audit and the listeners. Returns how it is undone.
+    fn record(self, cx: &CallContext, tool: &'static str) -> Option<EntryChange> {
+        let Self { step, change, tree, content, is_copied } = self;
+        let path = step.target.path();
+        if let Some(content) = &content {
+            let was = match change.as_ref().map_or(&step.change.from, |change| &change.from) {
+                Some(EntryState::File(file)) => Some(file.revision),
+                _ => None,
             };
-            (records, Box::new(report))
+            let writer = Writer::Call(cx.by.as_ref(), was);
+            cx.session.ledger.record_write(path, content.revision(), Some(content.bytes()), writer);
         }
-        NewState::Created(is) => {
-            transaction.create(target, is.clone())?;
-            let made = EntryChange::new(path, None, Some(is.clone()));
-            // A directory is reported and recorded with those that were missing above it.
-            let is_link = matches!(is, EntryState::Link(_));
-            let records = if is_link { JournalRecord::of_entry(tool, &made) } else { Vec::new() };
-            let report = move || {
-                is_link.then(|| {
-                    record_entries(cx, tool, slice::from_ref(&made), &[]);
-                    made
-                })
+        let change = change?;
+        if let Some((tree, source)) = tree.zip(step.source.as_ref()) {
+            // Another file by now, so another mark.
+            let mark = if is_copied { content_mark(cx, &step.target, source) } else { change.mark };
+            let replaced = match &change.from {
+                Some(EntryState::File(former)) => Some(former.revision),
+                _ => None,
             };
-            (records, Box::new(report))
+            record_moved(cx, tool, &tree, path, replaced, &[]);
+            read_before_write::carry_seen(cx, &tree, path);
+            return Some(EntryChange { to: mark.map(|mark| marked(tree.node(), mark).0), mark, ..change });
         }
-        NewState::Rights(rights) => {
-            (transaction.give(target, rights.clone())?, (Vec::new(), Box::new(|| None) as StepReport<'c>)).1
+        // A directory is reported and undone with those that were missing above it.
+        if change.from.is_none() && matches!(change.to, Some(EntryState::Directory { .. })) {
+            return None;
         }
-    };
-    Ok((row, records, report))
+        record_entries(cx, tool, std::slice::from_ref(&change), &[]);
+        Some(change)
+    }
 }
 
 /// Keeps every content that is replaced or removed. Returns whether all are kept, whether on the disk, and notes for the answer.
 ///
 /// # Errors
 /// When the content of a removed file cannot be kept: it would be lost.
-fn keep_all(cx: &CallContext, transaction: &Transaction<'_>) -> Result<(bool, bool, Vec<String>), ToolError> {
+fn keep_all(cx: &CallContext, set: &ChangeSet<'_>) -> Result<(bool, bool, Vec<String>), ToolError> {
     let history = &cx.session.history;
-    let durable = durable(transaction.former_files().count());
+    let durable = durable(set.former_files().count());
     let (mut is_kept, mut is_durable, mut notes) = (true, true, Vec::new());
-    for (path, former) in transaction.former_files() {
+    for (path, former) in set.former_files() {
         cx.check()?;
         let FormerFile { mut content, size, revision, is_removed } = former.map_err(ToolError::from)?;
         let kept = history.keep(&mut content, size, Some(revision), durable);
@@ -558,7 +450,7 @@ mod tests {
     };
 
     use super::*;
-    use change_set::Workspace;
+    use change_set::{Rights, Workspace};
     use confined_fs::Access;
 
     fn context(root: &Path) -> CallContext {
@@ -568,16 +460,7 @@ mod tests {
     fn file(cx: &CallContext, path: &str, base: Option<&str>, new: &str) -> ChangeStep {
         let base = base.map_or(Base::Absent, |old| Base::Revision(Revision::of(old.as_bytes())));
         let target = cx.workspace.writable(&cx.workspace.resolve(path).unwrap()).unwrap();
-        let bytes = new.as_bytes().to_vec();
-        ChangeStep {
-            target,
-            change: NewState::Content {
-                base,
-                content: StepContent::Bytes(bytes),
-                rights: Rights::default(),
-                like: None,
-            },
-        }
+        ChangeStep::write(target, base, new.as_bytes().to_vec(), Rights::default())
     }
 
     fn entry(cx: &CallContext, path: &str) -> WritablePath {
@@ -589,12 +472,11 @@ mod tests {
     }
 
     fn removed(cx: &CallContext, path: &str, base: EntryState) -> ChangeStep {
-        ChangeStep { target: entry(cx, path), change: NewState::Removed { base, is_parent: false } }
+        ChangeStep::remove(entry(cx, path), base, false)
     }
 
     fn moved(cx: &CallContext, from: &str, to: &str, content: &str) -> ChangeStep {
-        let change = NewState::Moved { to: entry(cx, to), base: node(content) };
-        ChangeStep { target: entry(cx, from), change }
+        ChangeStep::move_to(entry(cx, from), entry(cx, to), node(content))
     }
 
     fn commit(cx: &CallContext, changes: &[ChangeStep]) -> Result<CommittedFiles, ToolError> {
@@ -650,11 +532,8 @@ mod tests {
             removed(&cx, "kind", node("5")),
             file(&cx, "gone", None, "now a file"),
             removed(&cx, "link", EntryState::Link("a".into())),
-            ChangeStep {
-                target: entry(&cx, "dir"),
-                change: NewState::Created(EntryState::Directory { rights: Rights::of_mode(0o700) }),
-            },
-            ChangeStep { target: entry(&cx, "other"), change: NewState::Created(EntryState::Link("b".into())) },
+            ChangeStep::create(entry(&cx, "dir"), EntryState::Directory { rights: Rights::of_mode(0o700) }),
+            ChangeStep::create(entry(&cx, "other"), EntryState::Link("b".into())),
         ];
         let done = commit(&cx, &changes).unwrap();
         let expected = of(&[

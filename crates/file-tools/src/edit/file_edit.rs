@@ -16,7 +16,7 @@ use super::{
     super::{
         Answer, CallContext, Change, Fingerprint, Kind, Preview, ToolError,
         answer::count,
-        commit::{self, ChangeStep, NewState, Rewrite, StepContent},
+        commit::{self, ChangeStep, Rewrite},
         read_before_write::{self, StartFrom},
         shown_diff,
     },
@@ -423,14 +423,7 @@ impl PlannedEdit {
     }
 
     pub(super) fn change(&self) -> ChangeStep {
-        let bytes = self.bytes().to_vec();
-        let change = NewState::Content {
-            base: self.base,
-            content: StepContent::Bytes(bytes),
-            rights: Rights::default(),
-            like: None,
-        };
-        ChangeStep { target: self.edit.target.clone(), change }
+        ChangeStep::write(self.edit.target.clone(), self.base, self.bytes().to_vec(), Rights::default())
     }
 }
 

@@ -14,6 +14,7 @@ use std::{
     },
 };
 
+pub use change_set::{AppendedPart, EntryChange};
 use change_set::{Durable, HashedBytes, StateDir};
 use confined_fs::{Revision, WorkspacePath};
 
@@ -25,10 +26,7 @@ mod undo;
 
 pub use disk_store::HistoryLimits;
 pub use journal::{JournalRecord, RecordKind, now};
-pub use undo::{
-    AppendedPart, CheckpointName, CheckpointNameError, Checkpoints, EntryChange, MadeChange, UndoList, Undoable,
-    UndoableChange,
-};
+pub use undo::{CheckpointName, CheckpointNameError, Checkpoints, MadeChange, UndoList, Undoable, UndoableChange};
 
 /// Why a content is kept nowhere, where there is no state folder.
 const TOO_LARGE: &str = "it is too large to be kept in memory";

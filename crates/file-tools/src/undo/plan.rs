@@ -15,7 +15,7 @@ use super::{
     super::{
         Answer, CallContext, Change, Fingerprint, Kind, Plan, Preview, ToolError,
         answer::{count, noted},
-        commit::{self, ChangeStep, ChangedPart, NewState, StepContent, Undoable},
+        commit::{self, ChangeStep, ChangedPart, Undoable},
         fence::fenced,
         introduced_problems::{self, ChangedText, IntroducedProblems, Problem},
         shown_diff::{self, ShownDiff},
@@ -154,8 +154,7 @@ impl UndoPlan {
                 }
                 self.pay(Cost::of_bytes(path.root(), size, 0));
                 let is_parent = self.parents.contains(path);
-                let step = ChangeStep { target: entry(path)?, change: NewState::Removed { base, is_parent } };
-                (step, format!("{word} {path}"))
+                (ChangeStep::remove(entry(path)?, base, is_parent), format!("{word} {path}"))
             }
             TreeChange::Move { from, to } => {
                 let base = self.former(cx, from)?;
@@ -163,8 +162,7 @@ impl UndoPlan {
                 let moved = RootBytes::of(from.root(), bytes, 0).and(RootBytes::of(to.root(), 0, bytes));
                 self.pay(Cost { change: moved, ..Cost::default() });
                 let to_entry = DiskOfCall(cx).respelled(from, to).map_or_else(|| entry(to), Ok)?;
-                let change = NewState::Moved { to: to_entry, base };
-                (ChangeStep { target: entry(from)?, change }, format!("move {from} back to {to}"))
+                (ChangeStep::move_to(entry(from)?, to_entry, base), format!("move {from} back to {to}"))
             }
             TreeChange::Create { path, is: EntryState::File(former) } | TreeChange::Restore { path, former } => {
                 let Some(restored) = self.restore(cx, path, former, matches!(net, TreeChange::Restore { .. }))? else {
@@ -173,15 +171,13 @@ impl UndoPlan {
                 restored
             }
             TreeChange::Rights { path, rights, word } => {
-                let step = ChangeStep { target: entry(path)?, change: NewState::Rights(rights.clone()) };
-                (step, format!("{word} the rights of the directory {path}"))
+                (ChangeStep::give(entry(path)?, rights.clone()), format!("{word} the rights of the directory {path}"))
             }
             TreeChange::Create { path, is } => {
                 self.pay(Cost { files: 1, ..Cost::default() });
                 let is_link = matches!(is, EntryState::Link(_));
                 let word = if is_link { "bring back the link" } else { "make the directory" };
-                let step = ChangeStep { target: entry(path)?, change: NewState::Created(is.clone()) };
-                (step, format!("{word} {path}"))
+                (ChangeStep::create(entry(path)?, is.clone()), format!("{word} {path}"))
             }
         };
         let _ = writeln!(self.effect, "{net:?}");
@@ -225,14 +221,13 @@ impl UndoPlan {
         if self.may_compare(held + size) {
             self.compare(cx, path, now, Some(bytes.clone()));
         }
-        let content = match (over, self.stays) {
-            (false, _) => StepContent::Kept(former.revision),
-            (true, false) => StepContent::Bytes(bytes),
-            (true, true) => StepContent::InPlace(bytes),
+        let step = if over {
+            ChangeStep::write(target, base, bytes, former.rights.clone()).staying(self.stays)
+        } else {
+            ChangeStep::bring_back(target, former.clone())
         };
-        let change = NewState::Content { base, content, rights: former.rights.clone(), like: None };
         let word = if over { "restore" } else { "bring back" };
-        Ok(Some((ChangeStep { target, change }, format!("{word} {path}, rev {}", former.revision.short()))))
+        Ok(Some((step, format!("{word} {path}, rev {}", former.revision.short()))))
     }
 
     /// Looks at a path for the state that must still be there at the commit.
@@ -339,9 +334,7 @@ impl SingleChange {
         if let Some(now) = cx.session.ledger.seen(&self.path).filter(|_| self.comes_back) {
             let _ = write!(text, ", rev {}", now.revision.short());
         }
-        let is_parent = |step: &&ChangeStep| {
-            matches!(step.change, NewState::Removed { .. }) && self.parents.contains(step.target.path())
-        };
+        let is_parent = |step: &&ChangeStep| step.removes() && self.parents.contains(step.target.path());
         let removed = steps.iter().filter(is_parent).count();
         if removed > 0 {
             let _ = write!(text, "; removed {} made for it", count(removed, "directory"));
@@ -381,9 +374,7 @@ impl SingleChange {
     /// Whether more than one entry changes, whose diffs nobody asked for.
     fn is_tree(&self, plan: &UndoPlan) -> bool {
         let others = plan.changes.iter().filter(|step| !self.parents.contains(step.target.path()));
-        others.count() > 1
-            && self.former.is_none()
-            && !plan.changes.iter().any(|step| matches!(step.change, NewState::Moved { .. }))
+        others.count() > 1 && self.former.is_none() && plan.changes.iter().all(|step| step.source.is_none())
     }
 }
 
@@ -490,7 +481,8 @@ impl Change for PlannedReturn {
         // Read before the change, after which the file holds the former text.
         let texts = self.single.as_ref().and_then(|single| single.texts(cx));
         let committed = commit::commit_files(cx, "undo", &self.plan.changes, self.undoable, approval)?;
-        let is_back = |step: &&ChangeStep| matches!(step.change, NewState::Created(EntryState::Directory { .. }));
+        let is_back =
+            |step: &&ChangeStep| step.creates() && matches!(step.change.to, Some(EntryState::Directory { .. }));
         let back = self.plan.changes.iter().filter(is_back).filter_map(|step| DiskOfCall(cx).stat(step.target.path()));
         let back: Vec<(u64, u64)> = back.map(|stat| stat.device_and_inode()).collect();
         cx.session.history.undo_list().brought_back.extend(back);

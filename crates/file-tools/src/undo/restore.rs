@@ -2,10 +2,10 @@
 //!
 //! The content goes through the same guard as a write, and what it replaces is recorded in its turn.
 
-use std::{collections::HashMap, fmt::Write as _};
+use std::fmt::Write as _;
 
-use change_set::{Approval, Base, EntryState, NewNode, Rights, TreeGuard, TreePosition, Workspace, WriteGuard};
-use confined_fs::{AccessError, AccessErrorKind, Snapshot, WorkspacePath};
+use change_set::{Approval, Base, EntryState, Rights, Workspace};
+use confined_fs::{AccessErrorKind, Snapshot, WorkspacePath};
 use text_edit::TruncatedDiff;
 use text_file::Document;
 
@@ -13,15 +13,17 @@ use super::{
     super::{
         CallContext, Kind, ToolError,
         answer::{count, noted},
-        commit::{self, Undoable},
+        commit::{self, ChangeStep, CommittedFiles, Undoable},
         introduced_problems::{ChangedText, IntroducedProblems},
         shown_diff,
     },
-    DiffDirection, UndoPlan, changes_since, skipped_headline,
+    ChangesSince, DiffDirection, UndoPlan, changes_since,
+    since::recorded_changes,
+    skipped_headline,
 };
 use crate::session::{
     Session,
-    history::{EntryChange, JournalRecord, RecordKind},
+    history::{JournalRecord, RecordKind},
 };
 
 pub use super::HistoryPoint;
@@ -74,10 +76,8 @@ pub fn restore(cx: &CallContext, path: &str, revision: Option<&str>) -> Result<S
     for record in all.iter().rev().filter(|record| record.is_of(&real)) {
         match (record.kind, record.old_revision()) {
             (RecordKind::Directory, _) if record.to.is_none() && revision.is_none() && now.is_none() => {
-                let entries: Vec<&JournalRecord> = all
-                    .iter()
-                    .filter(|other| (&other.session, other.change) == (&record.session, record.change))
-                    .collect();
+                let entries: Vec<JournalRecord> =
+                    all.iter().filter(|other| other.key() == record.key()).cloned().collect();
                 return tree(cx, &real, &entries);
             }
             (RecordKind::File, Some(old)) => {
@@ -99,17 +99,17 @@ pub fn restore(cx: &CallContext, path: &str, revision: Option<&str>) -> Result<S
                 };
                 let target = cx.workspace.writable(&real)?;
                 let base = current.map_or(Base::Absent, Base::Revision);
-                let guard = WriteGuard::acquire(&cx.workspace, target, base)?;
                 // Of a change of the content somebody may have narrowed the rights since.
                 let kept = |now: &Snapshot| record.rights().in_place_of(&Rights::of(&real, &now.stat, None));
                 let written = now.as_ref().filter(|_| record.new.is_some());
-                let guard = guard.with_rights(written.map_or_else(|| record.rights(), kept));
+                let rights = written.map_or_else(|| record.rights(), kept);
                 let approval = Approval::by_policy();
                 let now = now.map(|now| now.bytes);
                 let diff = shown_diff::diff(&real, now.clone(), Some(bytes.clone()));
                 let diff = TruncatedDiff::of(&diff, 0, shown_diff::DIFF_LINES, shown_diff::room(cx, &real)).with_note();
-                let (_, note) = commit::commit_file(cx, guard, "restore", Undoable::No, &bytes, approval)??;
-                let notes = Vec::from_iter(note);
+                let step = ChangeStep::write(target, base, bytes.clone(), rights);
+                let CommittedFiles { notes, .. } =
+                    commit::commit_files(cx, "restore", &[step], Undoable::No, approval)?;
                 let problems = problems(cx, &real, now, bytes);
                 return Ok(format!("{}\n\n{diff}{problems}", noted(format!("Restored {real} to {old}"), &notes)));
             }
@@ -130,60 +130,18 @@ fn problems(cx: &CallContext, real: &WorkspacePath, old: Option<Vec<u8>>, new: V
 }
 
 /// A deleted directory, as its records describe it.
-fn tree(cx: &CallContext, top: &WorkspacePath, records: &[&JournalRecord]) -> Result<String, ToolError> {
-    let entry = cx.workspace.writable_entry(top)?;
-    let guard = TreeGuard::acquire(&cx.workspace, &[&entry])?;
-    let mut left_out = Vec::new();
-    let mut parts = Vec::new();
-    let mut directories = HashMap::new();
-    for record in records {
-        match part(cx, top, record, &mut directories) {
-            Some(part) => parts.push(part),
-            None => left_out.push(record.shown.as_str()),
-        }
-    }
-    let mut parts = parts.into_iter().map(Ok::<_, AccessError>);
-    let created = guard.create_tree(&entry, &mut parts, Approval::by_policy())?;
-    let restored = [EntryChange::new(top, None, Some(EntryState::Directory { rights: Rights::default() }))];
-    commit::record_entries(cx, "restore", &restored, &created.made);
-    let mut text = format!("Restored {top} with {}", count(created.revisions.iter().flatten().count(), "file"));
-    if !left_out.is_empty() {
+fn tree(cx: &CallContext, top: &WorkspacePath, records: &[JournalRecord]) -> Result<String, ToolError> {
+    let changes = recorded_changes(&cx.workspace, records).into_iter().map(|known| known.change).collect();
+    let since = ChangesSince { changes, ..ChangesSince::default() };
+    let plan = UndoPlan::of(cx, &since, true, &[], DiffDirection::Back)?;
+    let done = commit::commit_files(cx, "restore", &plan.changes, Undoable::No, Approval::by_policy())?;
+    let files = plan.changes.iter().filter(|step| matches!(step.change.to, Some(EntryState::File(_)))).count();
+    let mut text = noted(format!("Restored {top} with {}", count(files, "file")), &done.notes);
+    if !plan.skipped.is_empty() {
+        let left_out: Vec<String> = plan.skipped.iter().map(|left| left.path.to_string()).collect();
         let _ = write!(text, "; {} no longer kept: {}", count(left_out.len(), "entry"), left_out.join(", "));
     }
     Ok(text)
-}
-
-/// A record as a part to be made again below `top`, if there is a place and still a content for it. `directories` are
-/// the depths of those that came before.
-fn part<'a>(
-    cx: &CallContext,
-    top: &WorkspacePath,
-    record: &'a JournalRecord,
-    directories: &mut HashMap<&'a str, usize>,
-) -> Option<(TreePosition, NewNode)> {
-    let position = if record.is_of(top) {
-        TreePosition::top()
-    } else {
-        // By the names alone: the whole path may be longer than one that can be named in a call. The line of a
-        // directory may have been lost, and then there is no place for what it held.
-        let (parent, own) = record.shown.rsplit_once('/')?;
-        let name = top.join(own).ok()?.file_name()?.to_os_string();
-        TreePosition { depth: directories.get(parent)? + 1, name }
-    };
-    let rights = record.rights();
-    let node = match (record.kind, record.old_revision(), &record.target) {
-        (RecordKind::Directory, ..) => {
-            directories.insert(&record.shown, position.depth);
-            NewNode::Directory { rights }
-        }
-        (RecordKind::Link, _, Some(target)) => NewNode::Link(target.into()),
-        (RecordKind::File, Some(old), _) => {
-            let bytes = cx.session.history.content(old)?;
-            NewNode::File { rights, content: Box::new(std::io::Cursor::new(bytes)) }
-        }
-        _ => return None,
-    };
-    Some((position, node))
 }
 
 /// The canonical path; for a deleted entry the path itself.

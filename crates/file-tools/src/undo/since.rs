@@ -3,6 +3,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
     ffi::OsString,
+    path::Path,
     sync::Arc,
 };
 
@@ -305,5 +306,13 @@ fn meanings(workspace: &Workspace, record: &JournalRecord, shown: &str) -> [Opti
     let bare = shown.strip_prefix("./").unwrap_or(shown);
     let below = bare.trim_start_matches('/').split_once('/').map_or("", |(_, rest)| rest);
     [shown.to_owned(), format!("{printed}/{bare}"), format!("{printed}/{below}")]
-        .map(|text| workspace.resolve(&text).ok())
+        .map(|text| workspace.resolve(&text).ok().or_else(|| by_names(workspace, &text)))
+}
+
+/// As [`Workspace::resolve`](confined_fs::Workspace::resolve), name by name: the path of an entry deep in a tree may be
+/// longer than one that can be named in a call.
+fn by_names(workspace: &Workspace, text: &str) -> Option<WorkspacePath> {
+    let mut names = text.split('/');
+    let top = workspace.resolve(names.next()?).ok()?;
+    names.try_fold(top.clone(), |above, name| Some(above.child(Path::new(top.join(name).ok()?.file_name()?))))
 }

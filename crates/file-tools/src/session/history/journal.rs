@@ -11,10 +11,10 @@ use std::{
 use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;
 
-use change_set::{EntryState, FileState, Rights};
+use change_set::{AppendedPart, EntryChange, EntryState, FileState, Rights};
 use confined_fs::{Revision, WorkspacePath};
 
-use super::undo::{AppendedPart, CheckpointName, EntryChange};
+use super::undo::CheckpointName;
 
 /// The kind of entry that a record is about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

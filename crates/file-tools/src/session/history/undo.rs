@@ -21,8 +21,8 @@ use std::{
     sync::Arc,
 };
 
-use change_set::{EntryState, NewDirectory, Rights};
-use confined_fs::{Revision, WorkspacePath};
+use change_set::{EntryChange, EntryState};
+use confined_fs::WorkspacePath;
 
 const CHANGES: usize = 500;
 /// Entries of changes remembered in all.
@@ -48,78 +48,6 @@ pub struct UndoableChange {
     pub tool: &'static str,
     /// The entries that it changed. Each path is in one of them at most, and another one may move away from there.
     pub entries: Arc<[EntryChange]>,
-}
-
-/// The change of one entry. Paths are real ones.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct EntryChange {
-    /// The path of the entry, after the change.
-    pub path: WorkspacePath,
-    /// What was there before, of a directory itself without what it held; `None` where nothing was.
-    pub from: Option<EntryState>,
-    /// What is there since; `None` where nothing is. A file that was moved has its mark in the place of a revision.
-    pub to: Option<EntryState>,
-    /// Where the entry was before, with all in it; its path is free since, unless something replaces it.
-    pub moved_from: Option<WorkspacePath>,
-    /// The bytes that alone were put into the file.
-    pub appended: Option<AppendedPart>,
-    /// Whether it is a directory that was made for another entry of the change: it goes without a word, or stays.
-    pub is_parent: bool,
-    /// Device and inode of a directory that was made, where they are known: another one that has its place stays.
-    pub identity: Option<(u64, u64)>,
-    /// [`Tree::content_mark`](change_set::Tree::content_mark) of what was moved, where it is known.
-    pub mark: Option<Revision>,
-}
-
-impl EntryChange {
-    /// A change of what is at `path`.
-    pub fn new(path: &WorkspacePath, from: Option<EntryState>, to: Option<EntryState>) -> Self {
-        Self {
-            path: path.clone(),
-            from,
-            to,
-            moved_from: None,
-            appended: None,
-            is_parent: false,
-            identity: None,
-            mark: None,
-        }
-    }
-
-    /// An entry with this mark that was moved from `from`.
-    pub fn moved(
-        from: &WorkspacePath,
-        to: &WorkspacePath,
-        (is, mark): (EntryState, Revision),
-        replaced: Option<EntryState>,
-    ) -> Self {
-        Self { moved_from: Some(from.clone()), mark: Some(mark), ..Self::new(to, replaced, Some(is)) }
-    }
-
-    /// A directory that was made for another entry.
-    pub fn parent(made: &NewDirectory) -> Self {
-        let is = EntryState::Directory { rights: Rights::default() };
-        Self { is_parent: true, identity: made.identity(), ..Self::new(made.path(), None, Some(is)) }
-    }
-
-    /// The paths that name it: it is the last change "to" each of them.
-    pub fn names(&self) -> impl Iterator<Item = &WorkspacePath> {
-        self.moved_from.iter().chain([&self.path])
-    }
-
-    /// What it weighs in the list: a path of a deep tree is long.
-    fn weight(&self) -> usize {
-        1 + self.path.relative().as_os_str().len() / PATH_BYTES
-    }
-}
-
-/// The bytes that an append has put into a file: others may have appended since.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AppendedPart {
-    /// Where they began.
-    pub at: u64,
-    /// The revision of these bytes, which are kept as a content.
-    pub tail: Revision,
 }
 
 impl UndoableChange {
@@ -148,8 +76,13 @@ impl UndoableChange {
     }
 
     fn weight(&self) -> usize {
-        self.entries.iter().map(EntryChange::weight).sum()
+        self.entries.iter().map(weight).sum()
     }
+}
+
+/// What an entry weighs in the list: a path of a deep tree is long.
+fn weight(entry: &EntryChange) -> usize {
+    1 + entry.path.relative().as_os_str().len() / PATH_BYTES
 }
 
 /// One change of the list.

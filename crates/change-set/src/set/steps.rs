@@ -9,7 +9,7 @@ use std::{collections::HashMap, io, sync::Arc};
 
 use beneath::{OpenFor, Stat};
 
-use crate::tree::{EntryState, Rights};
+use crate::tree::{EntryChange, EntryState, Rights};
 use crate::write::NewContent;
 use beneath::Dir;
 use confined_fs::for_changes::{is_reserved, transaction_name};
@@ -48,15 +48,11 @@ impl<'n> Steps<'n> {
         list.sort_by_key(order);
         let mut steps = Self { id, list, going: HashMap::new(), coming: HashMap::new(), journal: None };
         for index in 0..steps.list.len() {
-            let Step { path, action, .. } = &steps.list[index];
-            match action {
-                StepAction::Remove { was: EntryState::Directory { .. } } => {
-                    steps.going.insert(key(path), steps.old_name(index));
-                }
-                StepAction::Create { is: EntryState::Directory { .. } } if !steps.is_in_new(path) => {
-                    steps.coming.insert(key(path), steps.new_name(index));
-                }
-                _ => {}
+            let step = &steps.list[index];
+            if let Some(EntryState::Directory { .. }) = step.removed() {
+                steps.going.insert(key(&step.path), steps.old_name(index));
+            } else if matches!(step.made(), Some(EntryState::Directory { .. })) && !steps.is_in_new(&step.path) {
+                steps.coming.insert(key(&step.path), steps.new_name(index));
             }
         }
         steps
@@ -139,13 +135,13 @@ impl<'n> Steps<'n> {
 fn order(step: &Step<'_>) -> (u8, usize) {
     // What leaves a directory goes before it: a removed one may hold only what was set aside (`holds_only_own`).
     let depth = step.path.relative().iter().count();
-    match &step.action {
-        StepAction::Move { .. } => (0, 0),
-        StepAction::Remove { was: EntryState::Directory { .. } } => (2, usize::MAX - depth),
-        StepAction::Remove { .. } => (1, 0),
-        StepAction::Replace { .. } => (3, 0),
-        StepAction::Create { is: EntryState::Directory { .. } } => (4, depth),
-        StepAction::Create { .. } => (5, 0),
+    match (&step.change.moved_from, &step.change.from, &step.change.to) {
+        (Some(_), ..) => (0, 0),
+        (None, Some(EntryState::Directory { .. }), None) => (2, usize::MAX - depth),
+        (None, Some(_), None) => (1, 0),
+        (None, Some(_), Some(_)) => (3, 0),
+        (None, None, Some(EntryState::Directory { .. })) => (4, depth),
+        (None, None, _) => (5, 0),
     }
 }
 
@@ -158,19 +154,7 @@ pub(super) fn last_name(path: &WorkspacePath) -> io::Result<&OsStr> {
     path.file_name().ok_or_else(|| io::ErrorKind::InvalidInput.into())
 }
 
-// The steps of a transaction are all that rolling back needs: they are what its intent holds.
-
-/// The change of one entry.
-pub(super) enum StepAction {
-    /// A file gets another content.
-    Replace { old: Revision, new: Revision },
-    /// The entry is removed.
-    Remove { was: EntryState },
-    /// The entry gets another path and keeps its device and inode.
-    Move { to: WorkspacePath, was: EntryState, identity: (u64, u64) },
-    /// An entry is made where there is none, or where the same transaction removes it.
-    Create { is: EntryState },
-}
+// The steps of a set are all that rolling back needs: they are what its intent holds.
 
 /// The material of a new or replaced file.
 pub(super) enum NewFile<'n> {
@@ -183,23 +167,51 @@ pub(super) enum NewFile<'n> {
 
 /// One step. Its index in the list of all gives it two reserved names: see [`Place`].
 pub(super) struct Step<'n> {
+    /// Where its entry is before, or comes to: of a move the old path.
     pub(super) path: WorkspacePath,
-    pub(super) action: StepAction,
+    /// From one state to another: a file to another content, an entry to nothing, nothing to an entry, or an entry, with its
+    /// device and inode, to another path.
+    pub(super) change: EntryChange,
     /// The entry when it was checked; `None` for a new one, and after a crash.
     pub(super) seen: Option<Stat>,
     /// The material of a new or replaced file; `None` after a crash.
     pub(super) file: Option<NewFile<'n>>,
 }
 
-impl Step<'_> {
+impl From<EntryChange> for Step<'_> {
     /// A step as its intent has it.
-    pub(super) fn new(path: &WorkspacePath, action: StepAction) -> Self {
-        Self { path: path.clone(), action, seen: None, file: None }
+    fn from(change: EntryChange) -> Self {
+        Self { path: change.moved_from.as_ref().unwrap_or(&change.path).clone(), change, seen: None, file: None }
     }
+}
 
+impl Step<'_> {
     /// Its path, and the one that it moves its entry to.
     pub(super) fn paths(&self) -> impl Iterator<Item = &WorkspacePath> {
-        let to = if let StepAction::Move { to, .. } = &self.action { Some(to) } else { None };
-        std::iter::once(&self.path).chain(to)
+        self.change.names()
+    }
+
+    /// The new path of a moved entry, and the entry.
+    pub(super) fn moved(&self) -> Option<(&WorkspacePath, &EntryState)> {
+        self.change.moved_from.as_ref().and(self.change.to.as_ref()).map(|is| (&self.change.path, is))
+    }
+
+    /// The entry that is made, where there is none, or where the same set removes it.
+    pub(super) fn made(&self) -> Option<&EntryState> {
+        let EntryChange { from, to, moved_from, .. } = &self.change;
+        to.as_ref().filter(|_| from.is_none() && moved_from.is_none())
+    }
+
+    /// The entry that goes.
+    pub(super) fn removed(&self) -> Option<&EntryState> {
+        self.change.from.as_ref().filter(|_| self.change.to.is_none())
+    }
+
+    /// The contents of a file that gets another one.
+    pub(super) fn replaced(&self) -> Option<(Revision, Revision)> {
+        match (&self.change.moved_from, &self.change.from, &self.change.to) {
+            (None, Some(EntryState::File(old)), Some(EntryState::File(new))) => Some((old.revision, new.revision)),
+            _ => None,
+        }
     }
 }

@@ -10,8 +10,8 @@ use std::{ffi::OsStr, fmt, io};
 use beneath::{FileKind, OpenFor};
 
 use super::in_place;
-use super::steps::{Place, Step, StepAction, Steps, last_name};
-use crate::tree::{EntryState, Rights};
+use super::steps::{Place, Step, Steps, last_name};
+use crate::tree::{EntryChange, EntryState, Rights};
 use crate::write::{Exchanged, keep_aside, swap_if};
 use beneath::Dir;
 use confined_fs::{
@@ -66,13 +66,13 @@ pub(super) fn roll_back(steps: &Steps<'_>) -> RolledBack {
     let mut rolled = RolledBack::default();
     // What came last goes first: each move arrives after all other steps.
     for (index, step) in steps.list.iter().enumerate() {
-        if let StepAction::Move { to, was, identity } = &step.action {
+        if let Some((to, was)) = step.moved() {
             // In whatever order: each goes to a reserved name of its own.
-            rolled.note(to, revert_move(steps, index, to, was, *identity));
+            rolled.note(to, revert_move(steps, index, to, was, step.change.identity));
         }
     }
     for (index, step) in steps.list.iter().enumerate().rev() {
-        let is_with_directory = matches!(step.action, StepAction::Create { .. }) && steps.is_in_new(&step.path);
+        let is_with_directory = step.made().is_some() && steps.is_in_new(&step.path);
         if !is_with_directory {
             rolled.note(&step.path, revert(steps, index, step));
         }
@@ -82,16 +82,18 @@ pub(super) fn roll_back(steps: &Steps<'_>) -> RolledBack {
 
 fn revert(steps: &Steps<'_>, index: usize, step: &Step<'_>) -> Undone {
     let Some(at) = there(steps.place(index))? else { return Ok(None) };
-    match &step.action {
-        StepAction::Create { is: EntryState::Directory { .. } } => revert_create_directory(steps, &at, step),
-        StepAction::Create { is } => revert_create(&at, is),
-        StepAction::Replace { old, new } if in_place::is_kept(steps, index) => {
-            let is_back = in_place::restore(steps, &at, (*old, *new))?;
+    let EntryChange { from, to, moved_from, .. } = &step.change;
+    match (moved_from, from, to) {
+        (None, Some(EntryState::Link(target)), None) => restore_link(&at, target),
+        (Some(_), _, Some(was)) | (_, Some(was), None) => restore_removed(&at, was),
+        (None, Some(EntryState::File(old)), Some(EntryState::File(new))) if in_place::is_kept(steps, index) => {
+            let is_back = in_place::restore(steps, &at, (old.revision, new.revision))?;
             Ok((!is_back).then_some(Unreverted::ChangedSince))
         }
-        StepAction::Replace { old, new } => revert_replace(&at, &EntryState::from(*old), &EntryState::from(*new)),
-        StepAction::Remove { was: EntryState::Link(target) } => restore_link(&at, target),
-        StepAction::Remove { was } | StepAction::Move { was, .. } => restore_removed(&at, was),
+        (None, Some(old), Some(new)) => revert_replace(&at, old, new),
+        (_, None, Some(EntryState::Directory { .. })) => revert_create_directory(steps, &at, step),
+        (_, None, Some(is)) => revert_create(&at, is),
+        (_, None, None) => Ok(None),
     }
 }
 
@@ -160,7 +162,7 @@ fn revert_move(
     index: usize,
     to: &WorkspacePath,
     was: &EntryState,
-    (_, inode): (u64, u64),
+    identity: Option<(u64, u64)>,
 ) -> Undone {
     let (Some(from), Some(to_dir)) = (there(steps.place(index))?, there(steps.holder(to))?) else { return Ok(None) };
     let name = last_name(to)?;
@@ -170,7 +172,7 @@ fn revert_move(
     let Some(now) = to_dir.child_stat(name).if_there()? else { return Ok(None) };
     // In a cycle the old path has another entry by now, and two files may hold the same. Where the system has no lasting
     // numbers, the old path must be free.
-    let same_inode = now.inode() == inode;
+    let same_inode = identity.is_some_and(|(_, inode)| now.inode() == inode);
     if !same_inode && exists(&from.dir, from.name)? {
         return Ok(None);
     }
@@ -211,7 +213,7 @@ fn revert_create_directory(steps: &Steps<'_>, Place { dir, name, new, .. }: &Pla
     let inside = steps.list.iter().filter(|one| one.path.is_in(&step.path));
     // Files are after the directories in the list, and the innermost directories after the outer ones.
     for one in inside.rev() {
-        let StepAction::Create { is } = &one.action else { continue };
+        let Some(is) = one.made() else { continue };
         let (Some(dir), name) = (there(steps.holder(&one.path))?, last_name(&one.path)?) else { continue };
         match is {
             EntryState::Directory { .. } => {
@@ -229,10 +231,7 @@ fn revert_create_directory(steps: &Steps<'_>, Place { dir, name, new, .. }: &Pla
 fn is_as_made(steps: &Steps<'_>, dir: &Dir, path: &WorkspacePath) -> io::Result<bool> {
     for listed in dir.list()? {
         let child = path.child(listed.name.as_ref());
-        let made = steps.list.iter().find_map(|step| match &step.action {
-            StepAction::Create { is } if step.path == child => Some(is),
-            _ => None,
-        });
+        let made = steps.list.iter().filter(|step| step.path == child).find_map(Step::made);
         let is_directory = matches!(made, Some(EntryState::Directory { .. }));
         let same = made.map_or(Ok(false), |is| is.is_at(dir, &listed.name))?;
         if !same || is_directory && !is_as_made(steps, &dir.child_dir(&listed.name, OpenFor::List)?, &child)? {
@@ -310,7 +309,7 @@ fn restore_removed(Place { dir, name, old: aside, .. }: &Place<'_>, was: &EntryS
 /// Removes the new entries, once every name is as it was.
 pub(super) fn remove_new(steps: &Steps<'_>) -> io::Result<()> {
     for (index, step) in steps.list.iter().enumerate().rev() {
-        let is_own = matches!(step.action, StepAction::Replace { .. } | StepAction::Create { .. });
+        let is_own = step.replaced().is_some() || step.made().is_some();
         if !is_own || steps.is_in_new(&step.path) {
             continue;
         }
@@ -328,11 +327,8 @@ pub(super) fn remove_new(steps: &Steps<'_>) -> io::Result<()> {
 pub(super) fn remove_old(steps: &Steps<'_>, is_known: bool) -> RolledBack {
     let mut rolled = RolledBack::default();
     for (index, step) in steps.list.iter().enumerate() {
-        let (was, is_replaced) = match &step.action {
-            StepAction::Replace { old, .. } => (EntryState::from(*old), true),
-            StepAction::Remove { was } => (was.clone(), false),
-            StepAction::Move { .. } | StepAction::Create { .. } => continue,
-        };
+        let is_replaced = step.replaced().is_some();
+        let Some(was) = step.change.from.as_ref().filter(|_| is_replaced || step.removed().is_some()) else { continue };
         if matches!(was, EntryState::Directory { .. }) && rolled.error.is_some() {
             // It may hold what could not be removed, which is no content of others: recovery removes both.
             continue;
@@ -343,8 +339,8 @@ pub(super) fn remove_old(steps: &Steps<'_>, is_known: bool) -> RolledBack {
             }
             let Some(at) = at else { return Ok(None) };
             // What was exchanged has the reserved name of the new one.
-            let exchanged = if is_replaced { remove_one_old(&at, &at.new, &was, is_known)? } else { None };
-            Ok(exchanged.or(remove_one_old(&at, &at.old, &was, is_known)?))
+            let exchanged = if is_replaced { remove_one_old(&at, &at.new, was, is_known)? } else { None };
+            Ok(exchanged.or(remove_one_old(&at, &at.old, was, is_known)?))
         });
         rolled.note(&step.path, removed);
     }

@@ -8,12 +8,12 @@ use std::{ffi::OsStr, fs::File, io};
 use beneath::{Attributes, FileKind, OpenFor, Stat};
 
 use super::in_place;
-use super::steps::{NewFile, Place, Step, StepAction, Steps, last_name};
+use super::steps::{NewFile, Place, Step, Steps, last_name};
 use crate::tree::copy_to_move;
 use crate::write::{
     Exchanged, NewPlace, Replacement, is_unchanged, keep_aside, may_go_on_as, not_named, not_replaced, swap_if,
 };
-use crate::{tree::EntryState, write::WaitLimit};
+use crate::{tree::EntryChange, tree::EntryState, write::WaitLimit};
 use beneath::Dir;
 use confined_fs::for_changes::IfThere as _;
 use confined_fs::{AccessError, AccessErrorKind, Revision, WorkspacePath, for_changes::AtPath as _};
@@ -25,28 +25,27 @@ use confined_fs::{AccessError, AccessErrorKind, Revision, WorkspacePath, for_cha
 pub(super) fn publish(steps: &Steps<'_>) -> Result<(), AccessError> {
     for (index, step) in steps.list.iter().enumerate() {
         let path = &step.path;
-        if matches!(step.action, StepAction::Create { .. }) && steps.is_in_new(path) {
+        if step.made().is_some() && steps.is_in_new(path) {
             // It gets its place with its directory.
             continue;
         }
         let at = steps.place(index).at(path)?;
-        match (&step.action, &step.seen) {
-            (StepAction::Remove { was: EntryState::Link(target) }, _) => unlink(&at, path, target)?,
-            (StepAction::Remove { was }, Some(seen)) => set_aside(steps, &at, path, was, seen, true)?,
-            (StepAction::Move { was, .. }, Some(seen)) => set_aside(steps, &at, path, was, seen, false)?,
-            (StepAction::Replace { old, .. }, Some(seen)) if in_place::is_kept(steps, index) => {
-                in_place::write(steps, index, &at, (*old, seen))?;
+        let EntryChange { from, to, moved_from, .. } = &step.change;
+        match (moved_from, from, to, &step.seen) {
+            (None, Some(EntryState::Link(target)), None, _) => unlink(&at, path, target)?,
+            (None, Some(was), None, Some(seen)) => set_aside(steps, &at, path, was, seen, true)?,
+            (Some(_), _, Some(was), Some(seen)) => set_aside(steps, &at, path, was, seen, false)?,
+            (None, Some(EntryState::File(old)), _, Some(seen)) if in_place::is_kept(steps, index) => {
+                in_place::write(steps, index, &at, (old.revision, seen))?;
             }
-            (StepAction::Replace { old, .. }, Some(seen)) => replace(&at, path, *old, seen)?,
-            (StepAction::Create { .. }, _) => {
-                at.dir.rename_new(&at.new, at.name).map_err(|error| not_named(error, path))?;
-            }
-            (_, None) => return Err(AccessError::new(AccessErrorKind::Stale, path)),
+            (None, Some(EntryState::File(old)), _, Some(seen)) => replace(&at, path, old.revision, seen)?,
+            (None, None, ..) => at.dir.rename_new(&at.new, at.name).map_err(|error| not_named(error, path))?,
+            _ => return Err(AccessError::new(AccessErrorKind::Stale, path)),
         }
     }
     for (index, step) in steps.list.iter().enumerate() {
         // Last: the path may be one that another move or a removal has just freed.
-        let StepAction::Move { to, .. } = &step.action else { continue };
+        let Some((to, _)) = step.moved() else { continue };
         let (from, to_dir) = (steps.place(index).at(&step.path)?, steps.holder(to).at(to)?);
         from.dir.move_new(&from.old, &to_dir, last_name(to).at(to)?).map_err(|error| not_named(error, to))?;
     }
@@ -154,27 +153,26 @@ pub(super) fn prepare(steps: &Steps<'_>, wait_limit: &WaitLimit) -> Result<(), A
         if wait_limit.ended() {
             return Err(AccessError::new(AccessErrorKind::Stopped, path));
         }
-        let is_new = match &step.action {
-            StepAction::Create { .. } => true,
-            StepAction::Replace { .. } => false,
-            StepAction::Remove { .. } | StepAction::Move { .. } => continue,
-        };
+        let (made, replaced) = (step.made(), step.replaced());
+        if made.is_none() && replaced.is_none() {
+            continue;
+        }
         let at = steps.place(index).at(path)?;
-        let (dir, name) = (&at.dir, if is_new && steps.is_in_new(path) { at.name } else { &at.new });
-        match (&step.action, &step.file) {
-            (StepAction::Replace { old, .. }, Some(NewFile::Content { content, stays: true, .. })) => {
-                in_place::keep(steps, index, &at, (*old, &**content), "programs may have it open")?;
+        let (dir, name) = (&at.dir, if made.is_some() && steps.is_in_new(path) { at.name } else { &at.new });
+        match (replaced, made, &step.file) {
+            (Some((old, _)), _, Some(NewFile::Content { content, stays: true, .. })) => {
+                in_place::keep(steps, index, &at, (old, &**content), "programs may have it open")?;
             }
-            (StepAction::Replace { old, .. }, Some(NewFile::Content { content, rights, .. })) => {
+            (Some((old, _)), _, Some(NewFile::Content { content, rights, .. })) => {
                 // Not kept open since the check: a change of many files has more of them than may be open.
                 let seen = step.seen.as_ref().ok_or_else(|| AccessError::new(AccessErrorKind::Stale, path))?;
                 let (file, stat) = unchanged(&at, path, seen)?;
                 match (NewPlace { dir, named: Some(name), path }).replacement(content, (path, &file, &stat), rights)? {
                     Replacement::File(temporary) => temporary.keep(),
-                    Replacement::InPlace(why) => in_place::keep(steps, index, &at, (*old, &**content), why)?,
+                    Replacement::InPlace(why) => in_place::keep(steps, index, &at, (old, &**content), why)?,
                 }
             }
-            (_, Some(NewFile::Content { content, rights, like, .. })) => {
+            (None, _, Some(NewFile::Content { content, rights, like, .. })) => {
                 let old = like.as_ref().map(|(_, like)| attributes_of(like)).transpose()?;
                 let attributes = old.as_ref().map(|(attributes, stat)| (attributes, stat));
                 let mut new = NewPlace { dir, named: Some(name), path }.filled(content, attributes, rights)?;
@@ -183,23 +181,23 @@ pub(super) fn prepare(steps: &Steps<'_>, wait_limit: &WaitLimit) -> Result<(), A
                 }
                 new.keep();
             }
-            (StepAction::Create { is: EntryState::File(file) }, Some(NewFile::MovedFrom { from, seen })) => {
+            (_, Some(EntryState::File(file)), Some(NewFile::MovedFrom { from, seen })) => {
                 let copied = copy_to_move(from, seen, dir, name, wait_limit)?;
                 // The file may have been written to while it was copied.
                 if copied != file.revision {
                     return Err(AccessError::new(AccessErrorKind::Stale, from));
                 }
             }
-            (StepAction::Create { is: EntryState::Directory { rights } }, _) => {
+            (_, Some(EntryState::Directory { rights }), _) => {
                 dir.make_dir(name, !rights.are_unknown()).at(path)?;
             }
-            (StepAction::Create { is: EntryState::Link(target) }, _) => dir.make_link(target, name).at(path)?,
+            (_, Some(EntryState::Link(target)), _) => dir.make_link(target, name).at(path)?,
             _ => {}
         }
     }
     // Rights once everything is in them, the innermost first.
     for step in steps.list.iter().rev() {
-        let StepAction::Create { is: EntryState::Directory { rights } } = &step.action else { continue };
+        let Some(EntryState::Directory { rights }) = step.made() else { continue };
         let dir = steps.directory(&step.path).at(&step.path)?;
         rights.give_to_directory(&dir).at(&step.path)?;
         dir.sync().at(&step.path)?;

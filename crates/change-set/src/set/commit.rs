@@ -5,16 +5,18 @@ use std::{io, sync::Arc};
 use beneath::{OpenFor, Stat};
 
 use super::intent_folder::{IntentFolder, OwnIntent, Stage};
-use super::steps::{NewFile, Step, StepAction, Steps};
+use super::steps::{NewFile, Step, Steps};
 use super::{UnrestoredEntry, intent, publish, roll_back};
 use crate::write::{NewContent, random};
-use crate::{tree::EntryState, tree::Rights, workspace::Shared, write::NewDirectory, write::WaitLimit};
+use crate::{
+    tree::EntryChange, tree::EntryState, tree::Rights, workspace::Shared, write::NewDirectory, write::WaitLimit,
+};
 use beneath::Dir;
 use confined_fs::{AccessError, AccessErrorKind, Revision, WorkspacePath, for_changes::AtPath as _};
 
 /// A transaction that counts.
 #[derive(Debug)]
-pub struct CommittedTransaction {
+pub struct CommittedSet {
     /// Every directory that it made, the outermost first.
     pub made: Vec<NewDirectory>,
     /// Whether it would have been all or none also if the process had been killed in the middle.
@@ -46,8 +48,8 @@ pub(super) fn commit_steps(
     shared: &Shared,
     mut steps: Steps<'_>,
     (directories, wait_limit): (&[(WorkspacePath, Rights)], &WaitLimit),
-    note: impl FnOnce(&CommittedTransaction),
-) -> Result<CommittedTransaction, CommitError> {
+    note: impl FnOnce(&CommittedSet),
+) -> Result<CommittedSet, CommitError> {
     let mut intent = begin_intent(shared.intents.folder.get(), &steps);
     steps.journal = intent.as_ref().and_then(|intent| intent.folder().ok());
     let made = publish::prepare(&steps, wait_limit)
@@ -71,7 +73,7 @@ pub(super) fn commit_steps(
         }
         return Err(CommitError { error, not_restored: roll_back_published(&steps, intent) });
     }
-    let committed = CommittedTransaction { made, survives_a_kill: intent.is_some() };
+    let committed = CommittedSet { made, survives_a_kill: intent.is_some() };
     note(&committed);
     match (roll_back::remove_old(&steps, true).error, intent) {
         (None, intent) => intent.into_iter().for_each(forget),
@@ -121,7 +123,7 @@ pub(crate) fn commit_in_place<T>(
             like: None,
             stays: true,
         }),
-        ..Step::new(path, StepAction::Replace { old, new: content.revision() })
+        ..Step::from(EntryChange::new(path, Some(old.into()), Some(content.revision().into())))
     };
     let mut noted = None;
     let steps = Steps::new(random(), vec![step]);
@@ -136,8 +138,7 @@ pub(crate) fn commit_in_place<T>(
 
 /// The new directories, which are still under reserved names.
 fn made_directories(steps: &Steps<'_>) -> Result<Vec<NewDirectory>, AccessError> {
-    let new =
-        steps.list.iter().filter(|step| matches!(step.action, StepAction::Create { is: EntryState::Directory { .. } }));
+    let new = steps.list.iter().filter(|step| matches!(step.made(), Some(EntryState::Directory { .. })));
     new.map(|step| {
         let stat = steps.directory(&step.path).and_then(|dir| dir.stat()).at(&step.path)?;
         Ok(NewDirectory::of(step.path.clone(), stat))

@@ -25,15 +25,15 @@ use beneath::{FileKind, OpenFor, Stat};
 use crate::tree::Rights;
 use crate::write::{EntryLocks, NewContent, allowed, entry_in_parent, may_write, random};
 use crate::{
-    tree::EntryState, tree::FileState, workspace::Shared, workspace::Workspace, write::Approval, write::Base,
-    write::FileLock, write::WaitLimit, write::WritablePath, write::WriteGuard,
+    tree::EntryChange, tree::EntryState, tree::FileState, workspace::Shared, workspace::Workspace, write::Approval,
+    write::Base, write::FileLock, write::WaitLimit, write::WritablePath, write::WriteGuard,
 };
 use commit::commit_steps;
 use confined_fs::{
     AccessError, AccessErrorKind, Revision, WorkspacePath,
     for_changes::{AtPath as _, IfThere as _},
 };
-use steps::{MAX_STEPS, NewFile, Step, StepAction, Steps};
+use steps::{MAX_STEPS, NewFile, Step, Steps};
 
 mod commit;
 mod in_place;
@@ -45,15 +45,15 @@ mod roll_back;
 mod steps;
 
 pub(super) use commit::commit_in_place;
-pub use commit::{CommitError, CommittedTransaction};
+pub use commit::{CommitError, CommittedSet};
 pub(super) use intent_folder::Intents;
 pub use roll_back::{UnrestoredEntry, Unreverted};
 
 /// The locks of all entries of a change, and its steps so far. Nothing has been touched.
-pub struct Transaction<'n> {
-    shared: Arc<Shared>,
-    wait_limit: WaitLimit,
-    locks: Arc<EntryLocks>,
+pub struct ChangeSet<'n> {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) wait_limit: WaitLimit,
+    pub(crate) locks: Arc<EntryLocks>,
     /// Paths whose entries are removed or moved away.
     vacated_paths: HashSet<PathBuf>,
     steps: Vec<Step<'n>>,
@@ -73,7 +73,7 @@ pub struct FormerFile {
     pub is_removed: bool,
 }
 
-impl<'n> Transaction<'n> {
+impl<'n> ChangeSet<'n> {
     /// Waits for the locks of all entries at once. `leaving`: those of them that are removed or moved away.
     ///
     /// # Errors
@@ -118,15 +118,16 @@ impl<'n> Transaction<'n> {
         let new = content.revision();
         let path = guard.path().clone();
         let (old, rights) = guard.into_checked();
-        let (action, seen) = match old {
+        let (from, seen) = match old {
             // Nothing to do.
             Some((_, old, false)) if old == new => return,
-            Some((stat, old, _)) => (StepAction::Replace { old, new }, Some(stat)),
-            None => (StepAction::Create { is: EntryState::from(new) }, None),
+            Some((stat, old, _)) => (Some(EntryState::from(old)), Some(stat)),
+            None => (None, None),
         };
         let like = like.map(|like| (self.vacated_paths.contains(&like.host()), like));
         let file = Some(NewFile::Content { content, rights, like, stays: false });
-        self.steps.push(Step { path, action, seen, file });
+        let change = EntryChange::new(&path, from, Some(new.into()));
+        self.steps.push(Step { seen, file, ..Step::from(change) });
     }
 
     /// Adds the removal of an entry. Returns its state with the rights that it has now.
@@ -140,8 +141,8 @@ impl<'n> Transaction<'n> {
             let gone = above.take_while(|path| self.is_freed(path)).last();
             *rights = Rights::of(entry.path(), &seen, gone.as_ref());
         }
-        let action = StepAction::Remove { was: was.clone() };
-        self.steps.push(Step { seen: Some(seen), ..Step::new(entry.path(), action) });
+        let change = EntryChange::new(entry.path(), Some(was.clone()), None);
+        self.steps.push(Step { seen: Some(seen), ..Step::from(change) });
         Ok(was)
     }
 
@@ -152,8 +153,9 @@ impl<'n> Transaction<'n> {
     pub fn move_to(&mut self, from: &WritablePath, to: &WritablePath, was: EntryState) -> Result<(), AccessError> {
         let seen = self.checked(from, &was)?;
         self.check_free(to)?;
-        let action = StepAction::Move { to: to.path().clone(), was, identity: seen.device_and_inode() };
-        self.steps.push(Step { seen: Some(seen), ..Step::new(from.path(), action) });
+        let (moved_from, identity) = (Some(from.path().clone()), Some(seen.device_and_inode()));
+        let change = EntryChange { moved_from, identity, ..EntryChange::new(to.path(), None, Some(was)) };
+        self.steps.push(Step { seen: Some(seen), ..Step::from(change) });
         Ok(())
     }
 
@@ -164,8 +166,8 @@ impl<'n> Transaction<'n> {
         // Whatever the order of the two steps, the copy is complete before the first name changes.
         let copy = NewFile::MovedFrom { from: from.path().clone(), seen: seen.clone() };
         let file = Some(copy).filter(|_| matches!(was, EntryState::File(_)));
-        self.steps.push(Step { file, ..Step::new(to.path(), StepAction::Create { is: was.clone() }) });
-        self.steps.push(Step { seen: Some(seen), ..Step::new(from.path(), StepAction::Remove { was }) });
+        self.steps.push(Step { file, ..Step::from(EntryChange::new(to.path(), None, Some(was.clone()))) });
+        self.steps.push(Step { seen: Some(seen), ..Step::from(EntryChange::new(from.path(), Some(was), None)) });
         Ok(())
     }
 
@@ -175,7 +177,7 @@ impl<'n> Transaction<'n> {
     /// `Exists` when something is there.
     pub fn create(&mut self, at: &WritablePath, is: EntryState) -> Result<(), AccessError> {
         self.check_free(at)?;
-        self.steps.push(Step::new(at.path(), StepAction::Create { is }));
+        self.steps.push(EntryChange::new(at.path(), None, Some(is)).into());
         Ok(())
     }
 
@@ -194,8 +196,8 @@ impl<'n> Transaction<'n> {
         // Where entries are moved to, and the files that are moved by a copy: nothing of these is lost.
         let (mut moved_over, mut moved) = (HashSet::new(), HashSet::new());
         for step in &self.steps {
-            match (&step.action, &step.file) {
-                (StepAction::Move { to, .. }, _) => drop(moved_over.insert(to.host())),
+            match (step.moved(), &step.file) {
+                (Some((to, _)), _) => drop(moved_over.insert(to.host())),
                 (_, Some(NewFile::MovedFrom { from, .. })) => {
                     moved_over.insert(step.path.host());
                     moved.insert(from.host());
@@ -204,10 +206,9 @@ impl<'n> Transaction<'n> {
             }
         }
         self.steps.iter().filter_map(move |step| {
-            let (revision, is_removed) = match &step.action {
-                StepAction::Replace { old, .. } => (*old, false),
-                StepAction::Remove { .. } if moved.contains(&step.path.host()) => return None,
-                StepAction::Remove { was: EntryState::File(old) } => {
+            let (revision, is_removed) = match (step.replaced(), step.removed()) {
+                (Some((old, _)), _) => (old, false),
+                (None, Some(EntryState::File(old))) if !moved.contains(&step.path.host()) => {
                     (old.revision, !moved_over.contains(&step.path.host()))
                 }
                 _ => return None,
@@ -253,8 +254,8 @@ impl<'n> Transaction<'n> {
 
     /// Drops the steps of directories that would be removed and made again.
     fn net_directories(&mut self) {
-        let going = |step: &Step<'_>| matches!(step.action, StepAction::Remove { was: EntryState::Directory { .. } });
-        let coming = |step: &Step<'_>| matches!(step.action, StepAction::Create { is: EntryState::Directory { .. } });
+        let going = |step: &Step<'_>| matches!(step.removed(), Some(EntryState::Directory { .. }));
+        let coming = |step: &Step<'_>| matches!(step.made(), Some(EntryState::Directory { .. }));
         let paths = |is: fn(&Step<'_>) -> bool| -> HashSet<PathBuf> {
             self.steps.iter().filter(|step| is(step)).map(|step| step.path.host()).collect()
         };
@@ -264,14 +265,14 @@ impl<'n> Transaction<'n> {
 
     /// Refuses what is moved over a file that this user may not write.
     fn may_move_over(&self) -> Result<(), AccessError> {
-        let arrives = |step: &Step<'_>| match &step.action {
-            StepAction::Move { to, .. } => Some(to.host()),
-            StepAction::Create { is: EntryState::File(_) } => Some(step.path.host()),
+        let arrives = |step: &Step<'_>| match (step.moved(), step.made()) {
+            (Some((to, _)), _) => Some(to.host()),
+            (_, Some(EntryState::File(_))) => Some(step.path.host()),
             _ => None,
         };
         let coming: HashSet<PathBuf> = self.steps.iter().filter_map(arrives).collect();
         for step in &self.steps {
-            let (StepAction::Remove { was: EntryState::File(_) }, Some(seen)) = (&step.action, &step.seen) else {
+            let (Some(EntryState::File(_)), Some(seen)) = (step.removed(), &step.seen) else {
                 continue;
             };
             if coming.contains(&step.path.host()) {
@@ -283,10 +284,9 @@ impl<'n> Transaction<'n> {
 
     /// Adds the directories that are missing above new entries.
     fn add_missing_directories(&mut self) -> Result<(), AccessError> {
-        let arrives = |step: &Step<'_>| match &step.action {
-            StepAction::Create { .. } => Some(step.path.clone()),
-            StepAction::Move { to, .. } => Some(to.clone()),
-            StepAction::Replace { .. } | StepAction::Remove { .. } => None,
+        let arrives = |step: &Step<'_>| {
+            let comes = step.made().is_some() || step.moved().is_some();
+            comes.then(|| step.change.path.clone())
         };
         let coming: Vec<WorkspacePath> = self.steps.iter().filter_map(arrives).collect();
         let mut known: HashSet<PathBuf> = coming.iter().map(WorkspacePath::host).collect();
@@ -302,10 +302,8 @@ impl<'n> Transaction<'n> {
                         None => {}
                     }
                 }
-                self.steps.push(Step::new(
-                    &above,
-                    StepAction::Create { is: EntryState::Directory { rights: Rights::default() } },
-                ));
+                let made = EntryState::Directory { rights: Rights::default() };
+                self.steps.push(EntryChange::new(&above, None, Some(made)).into());
             }
         }
         if self.steps.len() > MAX_STEPS {
@@ -315,16 +313,12 @@ impl<'n> Transaction<'n> {
     }
 }
 
-impl Transaction<'_> {
+impl ChangeSet<'_> {
     /// Makes all steps, or none. `note` is called while the locks are still held.
     ///
     /// # Errors
     /// With everything as it was, but for what [`CommitError::not_restored`] says.
-    pub fn commit(
-        mut self,
-        _: Approval,
-        note: impl FnOnce(&CommittedTransaction),
-    ) -> Result<CommittedTransaction, CommitError> {
+    pub fn commit(mut self, _: Approval, note: impl FnOnce(&CommittedSet)) -> Result<CommittedSet, CommitError> {
         self.add_missing_directories()?;
         // In this order: a removed directory above a new entry first gets its second step, and then both are dropped.
         self.net_directories();

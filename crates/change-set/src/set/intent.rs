@@ -9,8 +9,8 @@ use std::{ffi::OsString, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
-use super::steps::{MAX_STEPS, Step, StepAction, Steps};
-use crate::tree::{EntryState, Rights};
+use super::steps::{MAX_STEPS, Step, Steps};
+use crate::tree::{EntryChange, EntryState, Rights};
 use confined_fs::{
     Revision, Root, WorkspacePath,
     escape::name_of,
@@ -137,32 +137,34 @@ pub(super) fn read(bytes: &[u8], id: u64, roots: &[Arc<Root>]) -> Result<Steps<'
 
 impl IntentLine {
     fn of(step: &Step<'_>) -> Option<Self> {
-        let action = match &step.action {
-            StepAction::Replace { old, new } => LineAction::Replace { old: old.to_string(), new: new.to_string() },
-            StepAction::Remove { was } => LineAction::Remove(LineState::of(was)?),
-            StepAction::Move { to, was, identity: (device, inode) } => LineAction::Move {
-                root: RootId::of(to.root()),
-                to: IntentName::of(to.relative().as_os_str())?,
-                was: LineState::of(was)?,
-                device: *device,
-                inode: *inode,
-            },
-            StepAction::Create { is } => LineAction::Create(LineState::of(is)?),
+        let action = match (step.moved(), step.replaced(), step.removed()) {
+            (Some((to, was)), ..) => {
+                let (device, inode) = step.change.identity.unwrap_or_default();
+                let (root, to) = (RootId::of(to.root()), IntentName::of(to.relative().as_os_str())?);
+                LineAction::Move { root, to, was: LineState::of(was)?, device, inode }
+            }
+            (_, Some((old, new)), _) => LineAction::Replace { old: old.to_string(), new: new.to_string() },
+            (.., Some(was)) => LineAction::Remove(LineState::of(was)?),
+            _ => LineAction::Create(LineState::of(step.made()?)?),
         };
         let path = IntentName::of(step.path.relative().as_os_str())?;
         Some(Self { root: RootId::of(step.path.root()), path, action })
     }
 
     fn step(self, roots: &[Arc<Root>]) -> Result<Step<'static>, Unusable> {
-        let action = match self.action {
-            LineAction::Replace { old, new } => StepAction::Replace { old: revision(&old)?, new: revision(&new)? },
-            LineAction::Remove(was) => StepAction::Remove { was: was.entry()? },
-            LineAction::Move { root, to, was, device, inode } => {
-                StepAction::Move { to: to.path(&root, roots)?, was: was.entry()?, identity: (device, inode) }
+        let path = self.path.path(&self.root, roots)?;
+        let change = match self.action {
+            LineAction::Replace { old, new } => {
+                EntryChange::new(&path, Some(revision(&old)?.into()), Some(revision(&new)?.into()))
             }
-            LineAction::Create(is) => StepAction::Create { is: is.entry()? },
+            LineAction::Remove(was) => EntryChange::new(&path, Some(was.entry()?), None),
+            LineAction::Move { root, to, was, device, inode } => {
+                let moved = EntryChange::new(&to.path(&root, roots)?, None, Some(was.entry()?));
+                EntryChange { moved_from: Some(path), identity: Some((device, inode)), ..moved }
+            }
+            LineAction::Create(is) => EntryChange::new(&path, None, Some(is.entry()?)),
         };
-        Ok(Step::new(&self.path.path(&self.root, roots)?, action))
+        Ok(Step::from(change))
     }
 }
 
