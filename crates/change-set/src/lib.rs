@@ -43,11 +43,11 @@ mod tree;
 mod workspace;
 mod write;
 
-pub use set::{ChangeSet, CommitError, CommittedSet, FormerFile, UnrestoredEntry, Unreverted};
+pub use set::{ChangeSet, CommitError, CommittedSet, FormerFile, MovedTree, RemoveError, UnrestoredEntry, Unreverted};
 pub use state::{Durable, StateDir};
 pub use tree::{
-    AppendedPart, CreatedTree, EntryChange, EntryState, FileState, MovedTree, NewNode, Node, Purpose, RemoveError,
-    Rights, Tree, TreeEntry, TreePosition, narrower,
+    AppendedPart, CreatedTree, EntryChange, EntryState, FileState, NewNode, Node, Purpose, Rights, Tree, TreeEntry,
+    TreePosition, narrower,
 };
 pub use workspace::{Opened, Workspace};
 pub use write::{

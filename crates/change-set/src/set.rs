@@ -36,17 +36,22 @@ use confined_fs::{
 use steps::{MAX_STEPS, NewFile, Step, Steps};
 
 mod commit;
+mod create_tree;
 mod in_place;
 mod intent;
 mod intent_folder;
+mod move_tree;
 mod publish;
 mod recovery;
+mod remove_tree;
 mod roll_back;
 mod steps;
 
 pub(super) use commit::commit_in_place;
 pub use commit::{CommitError, CommittedSet};
 pub(super) use intent_folder::Intents;
+pub use move_tree::MovedTree;
+pub use remove_tree::RemoveError;
 pub use roll_back::{UnrestoredEntry, Unreverted};
 
 /// The locks of all entries of a change, and its steps so far. Nothing has been touched.

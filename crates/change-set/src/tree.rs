@@ -11,11 +11,9 @@
 mod create;
 mod entry_state;
 mod listing;
-mod move_tree;
-mod remove;
 
 use std::ffi::{OsStr, OsString};
-use std::path::Path;
+use std::{io, path::Path};
 
 use crate::{workspace::Workspace, write::WritablePath};
 use confined_fs::{
@@ -23,16 +21,13 @@ use confined_fs::{
     for_changes::{AtPath as _, Location},
 };
 
-use beneath::{FileKind, OpenFor, Stat};
+use beneath::{Dir, FileKind, OpenFor, Stat, lexical::is_same_name};
 use confined_fs::for_changes::IfThere as _;
-pub(crate) use create::NewTree;
-pub(super) use create::copy_to_move;
 pub use create::{CreatedTree, NewNode};
+pub(crate) use create::{NewNodes, NewTree, build, copy_to_move, new_node};
 pub use entry_state::{AppendedPart, EntryChange, EntryState, FileState, Rights, narrower};
-use listing::Scan;
+pub(crate) use listing::Scan;
 pub use listing::{Node, Purpose, Tree, TreeEntry, TreePosition};
-pub use move_tree::MovedTree;
-pub use remove::RemoveError;
 
 impl Workspace {
     /// The path as an entry that may be made, moved or deleted: as [`Workspace::writable`], but a
@@ -74,7 +69,7 @@ impl Workspace {
         let old = from.path();
         let is_near = way.real != *old && way.real.parent() == old.parent();
         let dir = way.real.root().dir().dir_beneath(way.real.parent()?.relative(), OpenFor::List).ok()?;
-        let is_respelled = is_near && move_tree::is_respelling(&dir, old.file_name()?, name);
+        let is_respelled = is_near && is_respelling(&dir, old.file_name()?, name);
         is_respelled.then(|| WritablePath::new(path, way).ok()).flatten()
     }
 
@@ -106,4 +101,16 @@ fn spelling(parent: &WorkspacePath, name: &OsStr) -> OsString {
     let own = || parent.root().dir().dir_beneath(parent.relative(), OpenFor::Traverse).ok()?.spelling(name);
     // Only Windows says it.
     cfg!(windows).then(own).flatten().unwrap_or_else(|| name.to_os_string())
+}
+
+/// Whether `to` leads to the entry called `from` and to no other: on a file system that tells cases apart, two hard
+/// links may have such names.
+pub(crate) fn is_respelling(dir: &Dir, from: &OsStr, to: &OsStr) -> bool {
+    let is_same = || dir.child_stat(from).ok()?.same_file(&dir.child_stat(to).ok()?).then_some(());
+    from != to && is_same_name(from, to) && is_same().is_some() && is_listed(dir, to).is_ok_and(|listed| !listed)
+}
+
+/// Whether the directory lists just that name.
+pub(crate) fn is_listed(dir: &Dir, name: &OsStr) -> io::Result<bool> {
+    Ok(dir.list()?.iter().any(|listed| listed.name == name))
 }

@@ -26,8 +26,8 @@ mod step;
 mod tree;
 
 pub(super) use file::{Rewrite, rewrite};
-pub(super) use files::{CommittedFiles, commit_files, none_changed};
-pub(super) use step::ChangeStep;
+pub(super) use files::{commit_files, none_changed};
+pub(super) use step::{ChangeStep, CommittedFiles};
 pub(super) use tree::is_one_tree;
 
 // What is there before something else takes its place.

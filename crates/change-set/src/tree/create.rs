@@ -1,19 +1,15 @@
-//! The right to change whole entries, and making one with everything below it.
+//! Making an entry with everything below it, under a temporary name first.
 
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
 use std::io::{self, Read};
-use std::{fs::File, path::Path};
 
 use beneath::{Attributes, OpenFor, Stat};
 
-use super::{Node, Rights, Tree, TreeEntry, TreePosition};
+use super::{Node, Rights, TreeEntry, TreePosition};
 use crate::{
-    set::ChangeSet,
     workspace::Shared,
-    write::{
-        Approval, EntryLocks, NewDirectory, OpenDirectory, WaitLimit, WritablePath, entry_in_parent, free_name,
-        not_named,
-    },
+    write::{EntryLocks, NewDirectory, OpenDirectory, WaitLimit, WritablePath, entry_in_parent, free_name, not_named},
 };
 use beneath::Dir;
 use confined_fs::{
@@ -46,10 +42,10 @@ pub enum NewNode {
 }
 
 /// Entries to be made, each directory before what it holds, the top first.
-pub(super) type NewNodes<'p> = &'p mut dyn Iterator<Item = Result<(TreePosition, NewNode), AccessError>>;
+pub(crate) type NewNodes<'p> = &'p mut dyn Iterator<Item = Result<(TreePosition, NewNode), AccessError>>;
 
 /// An entry of the tree on the disk, which is at `path`, as one to be made: a copy, or the entry itself in another place.
-pub(super) fn new_node(
+pub(crate) fn new_node(
     path: &WorkspacePath,
     entry: &TreeEntry,
     is_moved: bool,
@@ -131,7 +127,7 @@ pub struct CreatedTree {
 
 /// Builds the nodes as the entry `aside` of `dir`, which shows nothing of them yet, and is wiped by the
 /// caller when this fails.
-pub(super) fn build(
+pub(crate) fn build(
     dir: &Dir,
     aside: &OsStr,
     nodes: NewNodes<'_>,
@@ -400,52 +396,4 @@ fn build_aside(
         let _ = remove_all(dir, &aside);
     }
     built.map(|created| (aside, created))
-}
-
-/// The directory that holds an entry, and its name there. The rights are asked again, as a plan may be old by now.
-pub(super) fn holder(entry: &WritablePath) -> Result<(Dir, &OsStr), AccessError> {
-    let (parent, name) = entry_in_parent(entry)?;
-    let dir = parent.root().dir().dir_beneath(parent.relative(), OpenFor::Traverse);
-    Ok((dir.at(entry.asked())?, name))
-}
-
-impl ChangeSet<'_> {
-    /// Makes an entry from its nodes, each directory before what it holds, the top first.
-    /// Missing directories above it are made.
-    ///
-    /// # Errors
-    /// `Exists` when the name is taken; nothing is left behind then.
-    pub fn create_tree(&self, to: &WritablePath, nodes: NewNodes<'_>, _: Approval) -> Result<CreatedTree, AccessError> {
-        NewTree::build((&self.shared, &self.locks), to, nodes, &self.wait_limit)?.publish()
-    }
-
-    /// Copies `tree` to a path where nothing is. Permission bits are kept; a link is copied as a link where its
-    /// target is inside the roots, and left out otherwise.
-    pub fn copy(&self, tree: &Tree, to: &WritablePath, approval: Approval) -> Result<CreatedTree, AccessError> {
-        let leads_out = |to: &WorkspacePath, entry: &TreeEntry| match &entry.node {
-            Node::Link(target) => !self.shared.stays_inside(to, Path::new(target)),
-            _ => false,
-        };
-        let both = || tree.paths().zip(tree.paths_at(to.path()));
-        let out = both().filter(|(_, (to, entry))| leads_out(to, entry));
-        let left_out: Vec<WorkspacePath> = out.map(|((path, _), _)| path).collect();
-        if tree.entries().len() == left_out.len() {
-            return Err(AccessError::new(AccessErrorKind::Denied, tree.top()));
-        }
-        let stays = both().filter(|(_, (to, entry))| !leads_out(to, entry));
-        let created =
-            self.create_tree(to, &mut stays.map(|((path, entry), _)| new_node(&path, entry, false)), approval)?;
-        Ok(CreatedTree { links_left_out: left_out, ..created })
-    }
-
-    /// Makes again what is missing of a tree whose removal failed in the middle: with `NewNode::ExistingDirectory` for
-    /// each directory that is left, and nothing for what else is.
-    ///
-    /// # Errors
-    /// When it is still not whole.
-    pub fn complete(&self, entry: &WritablePath, nodes: NewNodes<'_>, _: Approval) -> Result<(), AccessError> {
-        let (dir, name) = holder(entry)?;
-        // What is put back is put back whatever time it takes.
-        build(&dir, name, nodes, entry.asked(), &WaitLimit::default()).map(drop)
-    }
 }

@@ -247,17 +247,17 @@ impl Purpose<'_> {
 }
 
 /// The listing of one tree.
-pub(super) struct Scan<'a> {
-    pub(super) shared: &'a Shared,
+pub(crate) struct Scan<'a> {
+    pub(crate) shared: &'a Shared,
     /// Where its top truly is, and by which names.
-    pub(super) top: &'a Location,
+    pub(crate) top: &'a Location,
     /// As the caller called it.
-    pub(super) asked: &'a WorkspacePath,
-    pub(super) purpose: Purpose<'a>,
+    pub(crate) asked: &'a WorkspacePath,
+    pub(crate) purpose: Purpose<'a>,
 }
 
 impl Scan<'_> {
-    pub(super) fn run(&self) -> Result<Tree, AccessError> {
+    pub(crate) fn run(&self) -> Result<Tree, AccessError> {
         let top = &self.top.real;
         let root = &top.root().dir();
         let stat = root.stat_beneath(top.relative()).at(self.asked)?;

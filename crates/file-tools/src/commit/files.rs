@@ -7,8 +7,8 @@ use std::{
 };
 
 use change_set::{
-    Approval, Base, ChangeSet, CommitError, CommittedSet, CreatedTree, Durable, EntryState, FileState, FormerFile,
-    NewContent, Node, Purpose, Tree, UnrestoredEntry, WritablePath, WriteGuard,
+    Approval, Base, ChangeSet, CommitError, CommittedSet, Durable, EntryState, FileState, FormerFile, NewContent, Node,
+    Purpose, Tree, UnrestoredEntry, WritablePath, WriteGuard,
 };
 use confined_fs::{AccessError, Revision, WorkspacePath};
 
@@ -20,24 +20,9 @@ use super::{
     begin, changed, durable,
     file::commit_file,
     made_above, note_of, other_names, read_failed, record_directories, record_entries, record_moved, state_now,
-    step::ChangeStep,
+    step::{ChangeStep, CommittedFiles},
     tree::{WholeTree, check_capacity, content_mark, marked, not_deleted},
 };
-
-/// The result of a change.
-#[derive(Debug, Default)]
-pub(crate) struct CommittedFiles {
-    /// For each step, in order, where it was made and the revision of a file's content now.
-    pub(crate) files: Vec<(WorkspacePath, Option<Revision>)>,
-    /// Notes for the answer.
-    pub(crate) notes: Vec<String>,
-    /// Whether what was moved was copied and its old place emptied, as the system does not rename it.
-    pub(crate) copied: bool,
-    /// Whether every former content is on the disk.
-    pub(crate) is_durable: bool,
-    /// What was made, where that is one tree.
-    pub(crate) created: CreatedTree,
-}
 
 /// The note on a change of several files without a journal.
 const NOT_RECOVERABLE: &str = "without a state folder, a kill in the middle of such a change can leave a part of it";

@@ -1,8 +1,9 @@
-//! One step of a change, as it is planned: what must be there, what is there then, and where its content comes from.
+//! A change as it is planned, step by step (what must be there, what is there then, where its content comes from), and
+//! its result.
 
 use std::sync::Arc;
 
-use change_set::{Base, EntryChange, EntryState, FileState, NewContent, Node, Rights, Tree, WritablePath};
+use change_set::{Base, CreatedTree, EntryChange, EntryState, FileState, NewContent, Node, Rights, Tree, WritablePath};
 use confined_fs::{AccessError, Revision, WorkspacePath};
 
 use super::super::CallContext;
@@ -165,4 +166,19 @@ fn kind_of(node: &Node) -> EntryState {
         Node::Link(target) => EntryState::Link(target.clone()),
         Node::File(_) | Node::Other(_) => Revision::of(b"").into(),
     }
+}
+
+/// The result of a change.
+#[derive(Debug, Default)]
+pub(crate) struct CommittedFiles {
+    /// For each step, in order, where it was made and the revision of a file's content now.
+    pub(crate) files: Vec<(WorkspacePath, Option<Revision>)>,
+    /// Notes for the answer.
+    pub(crate) notes: Vec<String>,
+    /// Whether what was moved was copied and its old place emptied, as the system does not rename it.
+    pub(crate) copied: bool,
+    /// Whether every former content is on the disk.
+    pub(crate) is_durable: bool,
+    /// What was made, where that is one tree.
+    pub(crate) created: CreatedTree,
 }

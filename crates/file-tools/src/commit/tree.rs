@@ -13,10 +13,8 @@ use crate::session::history::{EntryChange, JournalRecord, Kept, Undoable, Undoab
 
 use super::{
     super::{CallContext, Kind, ToolError, read_before_write},
-    begin, changed, durable,
-    files::CommittedFiles,
-    made_above, read_failed, record_entries, record_moved, state_now,
-    step::ChangeStep,
+    begin, changed, durable, made_above, read_failed, record_entries, record_moved, state_now,
+    step::{ChangeStep, CommittedFiles},
 };
 
 /// Whether these steps are one change of a tree, whose contents are read one after the other.

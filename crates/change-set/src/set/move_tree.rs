@@ -9,15 +9,9 @@
 
 use std::{ffi::OsStr, io};
 
-use beneath::lexical::is_same_name;
-
-use super::{
-    CreatedTree, NewNode, Node, Purpose, RemoveError, Tree, TreeEntry,
-    create::{NewTree, holder, new_node},
-    listing::Scan,
-};
+use super::{ChangeSet, RemoveError, create_tree::holder};
 use crate::{
-    set::ChangeSet,
+    tree::{CreatedTree, NewNode, NewTree, Node, Purpose, Scan, Tree, TreeEntry, is_listed, is_respelling, new_node},
     write::{Approval, NewDirectory, OpenDirectory, WritablePath, free_name, not_named, remove_made},
 };
 use beneath::Dir;
@@ -177,15 +171,8 @@ fn is_listed_entry(dir: &Dir, name: &OsStr, tree: &Tree) -> io::Result<bool> {
 
 // A new name that differs from the old one in case alone, where the file system finds the entry by both.
 
-/// Whether `to` leads to the entry called `from` and to no other: on a file system that tells cases apart, two hard
-/// links may have such names.
-pub(super) fn is_respelling(dir: &Dir, from: &OsStr, to: &OsStr) -> bool {
-    let is_same = || dir.child_stat(from).ok()?.same_file(&dir.child_stat(to).ok()?).then_some(());
-    from != to && is_same_name(from, to) && is_same().is_some() && is_listed(dir, to).is_ok_and(|listed| !listed)
-}
-
 /// Gives the entry the new name.
-pub(super) fn respell(dir: &Dir, from: &OsStr, to: &OsStr) -> io::Result<()> {
+fn respell(dir: &Dir, from: &OsStr, to: &OsStr) -> io::Result<()> {
     dir.move_over(from, dir, to)?;
     if is_listed(dir, to)? {
         return Ok(());
@@ -196,8 +183,4 @@ pub(super) fn respell(dir: &Dir, from: &OsStr, to: &OsStr) -> io::Result<()> {
     dir.move_over(&aside, dir, to).inspect_err(|_| {
         let _ = dir.move_over(&aside, dir, from);
     })
-}
-
-fn is_listed(dir: &Dir, name: &OsStr) -> io::Result<bool> {
-    Ok(dir.list()?.iter().any(|listed| listed.name == name))
 }

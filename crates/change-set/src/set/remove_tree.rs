@@ -8,12 +8,10 @@ use std::{ffi::OsStr, io, thread};
 
 use beneath::{LockAttempt, OpenFor};
 
-use super::{Node, Tree, TreeEntry, create::holder};
+use super::{ChangeSet, create_tree::holder};
 use crate::{
-    set::ChangeSet,
-    write::Approval,
-    write::WritablePath,
-    write::{free_name, is_unchanged, keep_aside},
+    tree::{Node, Tree, TreeEntry},
+    write::{Approval, WritablePath, free_name, is_unchanged, keep_aside},
 };
 use beneath::Dir;
 use confined_fs::{
@@ -269,7 +267,7 @@ fn remove_one(holder: &Dir, name: &OsStr, entry: &TreeEntry) -> io::Result<()> {
 ///
 /// # Errors
 /// `WouldBlock` where another process does not end; the system's where too many files are open.
-pub(super) fn lock_out_others(inside: &Dir) -> io::Result<Option<Dir>> {
+fn lock_out_others(inside: &Dir) -> io::Result<Option<Dir>> {
     let began = Instant::now();
     let handle = match inside.reopen(OpenFor::List) {
         Ok(handle) => handle,
@@ -298,9 +296,9 @@ mod tests {
 
     use confined_fs::Access;
 
-    use super::super::Purpose;
     use super::*;
     use crate::Workspace;
+    use crate::tree::Purpose;
 
     #[test]
     fn directory_locked_by_another_process_is_not_emptied() {
