@@ -42,7 +42,7 @@ pub use inotify::watch_limit;
 pub use watch_tree::WatchedEntry;
 pub use watcher::Watcher;
 
-use inotify::Queue;
+pub(in crate::watch) use inotify::Queue;
 pub(super) use mounts::SystemEvents;
 #[cfg(not(target_os = "linux"))]
 use unsupported::{self as inotify, self as mounts};
