@@ -47,14 +47,10 @@ pub fn unescape_name(text: &str) -> Option<OsString> {
 }
 
 /// The name of these bytes; `None` where the system has no such names.
-#[cfg(unix)]
 pub fn name_of(bytes: Vec<u8>) -> Option<OsString> {
-    use std::os::unix::ffi::OsStringExt as _;
-    Some(OsString::from_vec(bytes))
-}
-
-#[cfg(not(unix))]
-pub fn name_of(bytes: Vec<u8>) -> Option<OsString> {
+    #[cfg(unix)]
+    return Some(std::os::unix::ffi::OsStringExt::from_vec(bytes));
+    #[cfg(not(unix))]
     String::from_utf8(bytes).ok().map(OsString::from)
 }
 

@@ -18,7 +18,7 @@ use super::{
 pub(crate) struct Args {
     /// The file to read, or one with lines as `src/a.rs:120-180`.
     pub(super) path: Option<String>,
-    /// Up to 20 files instead, each as `src/a.rs`, `src/a.rs:120-180,300-340` or `src/a.rs:def NAME` (or another part).
+    /// Up to 50 files instead, each as `src/a.rs`, `src/a.rs:120-180,300-340` or `src/a.rs:def NAME` (or another part).
     pub(super) paths: Option<Vec<String>>,
     /// How many lines to skip; a negative number counts from the end. Default: 0.
     pub(super) offset: Option<i64>,
