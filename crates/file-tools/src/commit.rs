@@ -204,6 +204,12 @@ fn record_entries(cx: &CallContext, tool: &'static str, entries: &[EntryChange],
         report(cx, tool, made_directories(made).chain([change]));
     }
     let Some(log) = &cx.changes else { return };
+    // Of a directory that was asked for, those above it as well.
+    if entries.first().is_some_and(|first| matches!(first.to, Some(EntryState::Directory { .. }))) {
+        for made in made {
+            log.other(made.path(), "directory");
+        }
+    }
     for entry in entries {
         match (&entry.from, &entry.to) {
             (Some(EntryState::File(file)), None) => log.file(&entry.path, Some(file.revision), None),

@@ -96,7 +96,9 @@ impl Attributes {
 
     pub(super) fn of_open(file: impl AsFd, stat: &Stat) -> Self {
         let identity = stat.identity;
-        Self { uid: identity.uid, gid: identity.gid, mode: stat.mode(), extended: extended(file) }
+        // What a file is never given again is no part of its state.
+        let most = if stat.kind == FileKind::Directory { 0o3777 } else { 0o777 };
+        Self { uid: identity.uid, gid: identity.gid, mode: stat.mode() & most, extended: extended(file) }
     }
 
     /// Gives them to an open file, as far as this user may. What the system has no room for fails. Where an ACL cannot be
@@ -154,7 +156,7 @@ fn extended(fd: impl AsFd) -> BTreeMap<Vec<u8>, Vec<u8>> {
     {
         use rustix::fs::{fgetxattr, flistxattr};
         // A longer list (ERANGE) is left: attributes are carried over where that is easy.
-        let mut names = [0_u8; 4 * 1024];
+        let mut names = [0_u8; 16 * 1024];
         let length = flistxattr(&fd, names.as_mut_slice()).unwrap_or(0);
         // The largest value there is on Linux: `XATTR_SIZE_MAX`, xattr(7).
         let mut value = if length == 0 { Vec::new() } else { vec![0_u8; 64 * 1024] };

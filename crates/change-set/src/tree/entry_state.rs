@@ -125,7 +125,7 @@ impl Rights {
 fn kept(mut attributes: Attributes) -> Option<Arc<Attributes>> {
     let size: usize = attributes.extended.iter().map(|(name, value)| name.len() + value.len()).sum();
     if size > MAX_ATTRIBUTES {
-        attributes.extended.retain(|name, _| !name.starts_with(b"user."));
+        attributes.extended.retain(|name, _| name.starts_with(b"system."));
     }
     cfg!(unix).then(|| Arc::new(attributes))
 }
