@@ -2,7 +2,7 @@
 //!
 //! Every answer is checked for host paths: none may reach a model.
 
-pub(crate) mod expected;
+pub(crate) mod each;
 pub(crate) mod process;
 pub(crate) mod program;
 pub(crate) mod seeded_random;

@@ -1,8 +1,9 @@
 //! Changes of files below configured roots: all or none, each former content known, recovered after a kill.
 //!
 //! What is read is read by [`confined_fs`]; its [`confined_fs::Workspace`] is inside of the [`Workspace`] of this crate,
-//! which alone changes anything. A [`WritablePath`] is a path that policy lets be written, a guard holds the locks of what a
-//! change touches and compares what is there with what the plan saw, and an [`Approval`] is spent by each commit.
+//! which alone changes anything. A [`WritablePath`] is a path that policy lets be written. A [`ChangeSet`] holds the locks of
+//! what a change touches, and each of its steps is an [`EntryChange`] from what the plan saw; a [`WriteGuard`] is the set of
+//! one file. An [`Approval`] is spent by each commit.
 //!
 //! ```
 //! use change_set::{Approval, Base, Workspace, WriteGuard};
@@ -23,8 +24,9 @@
 //! |---|---|
 //! | What may be changed, and under which locks? | `workspace`, `write/writable_path`, `write/path_locks`, `write/directory_locks` |
 //! | How is a file replaced? | `write` |
-//! | What is an entry, before and after a change? | `tree/entry_state` |
-//! | How is a whole directory made, moved or deleted? | `tree` |
+//! | What is an entry, before and after a change, with which rights? | `tree/entry_state` |
+//! | How is a whole directory listed and judged? | `tree/listing` |
+//! | How is one made, moved or deleted? | `tree/create`, `set/create_tree`, `set/move_tree`, `set/remove_tree` |
 //! | What makes several changes all or none? | `set` |
 //! | Where is what outlives the process? | `state` |
 //!
@@ -46,8 +48,8 @@ mod write;
 pub use set::{ChangeSet, CommitError, CommittedSet, FormerFile, MovedTree, RemoveError, UnrestoredEntry, Unreverted};
 pub use state::{Durable, StateDir};
 pub use tree::{
-    AppendedPart, CreatedTree, EntryChange, EntryState, FileState, NewNode, Node, Purpose, Rights, Tree, TreeEntry,
-    TreePosition, narrower,
+    AppendedPart, CreatedTree, EditedPart, EntryChange, EntryState, FileState, NewNode, Node, Purpose, Rights, Tree,
+    TreeEntry, TreePosition, narrower,
 };
 pub use workspace::{Opened, Workspace};
 pub use write::{

@@ -1,11 +1,13 @@
-//! Changes of many entries, all or none.
+//! Changes of entries, all or none.
 //!
-//! A transaction is a net set of steps: each path is removed or left at most once, and gets an entry at most once. Under
+//! One entry with all that is in it is made, moved or removed by one rename, which is whole by itself. Else a change is a
+//! transaction, a net set of steps: each path is removed or left at most once, and gets an entry at most once. Under
 //! the locks of all paths every base is checked, new entries are made under reserved names, and then the names change.
 //! After any error everything is as it was.
 //!
 //! | question | file |
 //! |---|---|
+//! | How is one entry made, moved or removed with all in it? | `create_tree`, `move_tree`, `remove_tree` |
 //! | How is a base checked, and a step added? | here |
 //! | When does it count? | `commit` |
 //! | What is one step, and how is its entry recognised? In which order are steps made, and where are their entries in between? | `steps` |

@@ -1,12 +1,11 @@
-//! Whole entries: a file, a link, or a directory with all below it, to be made, moved, copied or deleted.
+//! Whole entries (a file, a link, or a directory with all below it): what they are, their listing, and how one is built.
 //!
 //! Unlike a write, none of these follows a link at the end of its path: the link is the entry. A tree is listed first
 //! and judged as a whole; whatever policy protects in it refuses all of it. What is made is built under a temporary
 //! name and appears at once, by one rename.
 //!
 //! Limits: at most 20,000 entries in one change. A removal is one system call for each entry, so that a failure in the
-//! middle leaves a part, which the error says. Special files are moved, not copied; hard links, ACLs and other
-//! extended attributes are kept by a rename and not by a copy of a directory.
+//! middle leaves a part, which the error says. Special files are moved, not copied; hard links are kept by a rename alone.
 
 mod create;
 mod entry_state;
@@ -25,7 +24,7 @@ use beneath::{Dir, FileKind, OpenFor, Stat, lexical::is_same_name};
 use confined_fs::for_changes::IfThere as _;
 pub use create::{CreatedTree, NewNode};
 pub(crate) use create::{NewNodes, NewTree, build, copy_to_move, new_node};
-pub use entry_state::{AppendedPart, EntryChange, EntryState, FileState, Rights, narrower};
+pub use entry_state::{AppendedPart, EditedPart, EntryChange, EntryState, FileState, Rights, narrower};
 pub(crate) use listing::Scan;
 pub use listing::{Node, Purpose, Tree, TreeEntry, TreePosition};
 

@@ -136,7 +136,6 @@ impl PlannedEntry {
         Ok(Self { path, target, tree, revision })
     }
 
-    /// In a sentence on it.
     fn what(&self) -> String {
         let Self { path, tree, .. } = self;
         match tree.node() {

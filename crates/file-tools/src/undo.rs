@@ -37,7 +37,6 @@ pub(super) use planner::skipped_headline;
 pub use since::HistoryPoint;
 pub(super) use since::{ChangesSince, changes_since};
 
-/// Reverts changes.
 pub(crate) struct Undo;
 
 /// Arguments of `undo`.
@@ -282,11 +281,12 @@ fn refused(cx: &CallContext, top: &EntryChange, left: &SkippedPath) -> ToolError
 
 /// Why a change of several files is not taken back: all of it, or nothing.
 fn not_whole(cx: &CallContext, plan: &UndoPlan, first: &SkippedPath) -> ToolError {
-    let list: Vec<String> = plan.skipped.iter().map(|left| format!("{} ({})", left.path, left.reason)).collect();
+    let list: Vec<String> = plan.skipped.iter().map(|left| format!("{} ({})", left.shown(), left.reason)).collect();
     let paths: Vec<&WorkspacePath> = plan.skipped.iter().map(|left| &left.path).collect();
     let message = format!(
         "{} is no longer what the change left ({}), so none of its files is reverted",
-        first.path, first.reason
+        first.shown(),
+        first.reason
     );
     ToolError::new(Kind::Stale, message)
         .hint("read it and edit it instead, or undo to a checkpoint or to=session, which leaves such files alone")

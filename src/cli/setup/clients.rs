@@ -51,13 +51,11 @@ impl Client {
 /// before the first slash is a folder: `~`, the project as `.`, [`CONFIG_FOLDER`], [`DOT_CONFIG`], [`GOOSE_FOLDER`] or [`XDG_CONFIG`].
 pub(super) type ScopePlaces = &'static [(EntryScope, &'static str)];
 
-/// `~/.config`, `~/Library/Application Support` or `%APPDATA%`.
 pub(super) const CONFIG_FOLDER: &str = "CONFIG";
 /// As [`CONFIG_FOLDER`], but `~/.config` on macOS, too.
 pub(super) const DOT_CONFIG: &str = ".CONFIG";
 /// The folder of Goose, which on Windows is of its maker's name (<https://block.github.io/goose/docs/guides/config-files>).
 pub(super) const GOOSE_FOLDER: &str = "GOOSE";
-/// `~/.config` on every system.
 pub(super) const XDG_CONFIG: &str = "XDG";
 
 /// The place of a scope; `None` where there is no file for it.

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::{
     changes::undo_to::tree,
-    harness::expected::each,
+    harness::each::each,
     harness::program::{Outcome, program},
     harness::{Harness, Setup},
 };
@@ -128,7 +128,7 @@ fn take_back(calls: &[Call]) {
 fn plain_undo_gets_back_to_each_earlier_state() {
     let has_link = |calls: &[Call]| calls.iter().any(|(_, arguments)| arguments.to_string().contains("link"));
     let all = sequences().into_iter().filter(|(_, calls)| cfg!(unix) || !has_link(calls));
-    each(all.map(|(name, calls)| (format!("plain undo of {name}"), None, move || take_back(&calls))));
+    each(all.map(|(name, calls)| (format!("plain undo of {name}"), move || take_back(&calls))));
 }
 
 // What a person has changed elsewhere in a file.
@@ -154,45 +154,43 @@ fn undo(h: &Harness, arguments: Value) {
     h.call("undo", arguments).ok();
 }
 
-/// Why it does not go around yet.
-const WHOLE: Option<&str> = Some("an undo brings back whole files");
-
-const AROUND: &[(&str, Option<&str>, Way)] = &[
-    ("an edit", WHOLE, |h, is_undo| {
-        let edit = ("edit", json!({ "path": "long", "old_string": "line 3\n", "new_string": "changed\n" }));
-        if is_undo { undo(h, json!({})) } else { change(h, edit) }
-    }),
-    ("an overwrite", WHOLE, |h, is_undo| {
-        if is_undo { undo(h, json!({})) } else { change(h, write("long", &lines(&[(3, "changed")]))) }
-    }),
-    ("a patch", WHOLE, |h, is_undo| {
-        let text = "*** Update File: long\n@@\n line 2\n-line 3\n+changed\n line 4\n";
-        if is_undo { undo(h, json!({})) } else { change(h, patch(text)) }
-    }),
-    ("an edit of several files", WHOLE, |h, is_undo| {
-        let edits = json!({ "edits": [
+const AROUND: &[(&str, Way)] =
+    &[
+        ("an edit", |h, is_undo| {
+            let edit = ("edit", json!({ "path": "long", "old_string": "line 3\n", "new_string": "changed\n" }));
+            if is_undo { undo(h, json!({})) } else { change(h, edit) }
+        }),
+        ("an overwrite", |h, is_undo| {
+            if is_undo { undo(h, json!({})) } else { change(h, write("long", &lines(&[(3, "changed")]))) }
+        }),
+        ("a patch", |h, is_undo| {
+            let text = "*** Update File: long\n@@\n line 2\n-line 3\n+changed\n line 4\n";
+            if is_undo { undo(h, json!({})) } else { change(h, patch(text)) }
+        }),
+        ("an edit of several files", |h, is_undo| {
+            let edits = json!({ "edits": [
             { "path": "long", "old_string": "line 3\n", "new_string": "changed\n" },
             { "path": "f", "old_string": "one", "new_string": "two" },
         ] });
-        if is_undo { undo(h, json!({})) } else { change(h, ("edit", edits)) }
-    }),
-    ("to=session", WHOLE, |h, is_undo| {
-        let edit = ("edit", json!({ "path": "long", "old_string": "line 3\n", "new_string": "changed\n" }));
-        if is_undo { undo(h, json!({ "to": "session" })) } else { change(h, edit) }
-    }),
-    ("path of another session's edit", WHOLE, |h, is_undo| {
-        if is_undo {
-            h.restart();
-            return undo(h, json!({ "path": "long" }));
-        }
-        change(h, ("edit", json!({ "path": "long", "old_string": "line 3\n", "new_string": "changed\n" })));
-    }),
-];
+            if is_undo { undo(h, json!({})) } else { change(h, ("edit", edits)) }
+        }),
+        ("to=session", |h, is_undo| {
+            let edit = ("edit", json!({ "path": "long", "old_string": "line 3\n", "new_string": "changed\n" }));
+            if is_undo { undo(h, json!({ "to": "session" })) } else { change(h, edit) }
+        }),
+        ("path of another session's edit", |h, is_undo| {
+            if is_undo {
+                h.restart();
+                return undo(h, json!({ "path": "long" }));
+            }
+            change(h, ("edit", json!({ "path": "long", "old_string": "line 3\n", "new_string": "changed\n" })));
+        }),
+    ];
 
 #[test]
 fn undo_goes_around_what_a_person_changed_elsewhere_in_the_file() {
-    each(AROUND.iter().map(|(name, why, way)| {
-        (format!("undo around a person's line: {name}"), *why, || {
+    each(AROUND.iter().map(|(name, way)| {
+        (format!("undo around a person's line: {name}"), || {
             let h = open();
             h.write("long", lines(&[]));
             way(&h, false);
@@ -205,7 +203,7 @@ fn undo_goes_around_what_a_person_changed_elsewhere_in_the_file() {
 
 #[test]
 fn undo_leaves_a_line_alone_that_a_person_changed_as_well() {
-    for (name, _, way) in AROUND {
+    for (name, way) in AROUND {
         let h = open();
         h.write("long", lines(&[]));
         way(&h, false);
@@ -242,14 +240,12 @@ fn undo_names_no_hidden_path_and_the_rule_as_the_reason() {
             let text = answer_under_rule(rule, arguments);
             assert!(!text.contains("no longer there") && text.contains("may not be changed"), "{text}");
         };
-        (format!("undo {arguments:?} says that a rule is the reason: {rule}"), None, test)
+        (format!("undo {arguments:?} says that a rule is the reason: {rule}"), test)
     };
     let (to, path): (&[&str], &[&str]) = (&["to=here", "include_others=true"], &["path=kept.key9"]);
     each(["--deny", "--hide", "--protect"].into_iter().flat_map(|rule| [is_rule(rule, to), is_rule(rule, path)]));
-    each([("undo to=NAME does not name what is hidden since", Some("it names what it leaves alone"), || {
-        let text = answer_under_rule("--hide", to);
-        assert!(!text.contains("kept.key9"), "{text}");
-    })]);
+    let text = answer_under_rule("--hide", to);
+    assert!(!text.contains("kept.key9") && text.contains("left alone: a hidden path"), "{text}");
 }
 
 /// The directory of two new files becomes a link before the second of them is made.
@@ -293,8 +289,5 @@ fn nothing_is_left_where_a_directory_becomes_a_link_while_a_change_is_prepared()
     // The question is asked before each new entry, and while the locks are waited for.
     let met: Vec<_> = (0..8).map(left_after).filter(|(failed, _)| *failed).collect();
     assert!(!met.is_empty(), "no exchange was in the middle of the change");
-    let why = "what was made is looked for by the path that it had";
-    each([("nothing is left of a change whose directory is exchanged", Some(why), || {
-        assert!(met.iter().all(|(_, names)| names.is_empty()), "{met:?}");
-    })]);
+    assert!(met.iter().all(|(_, names)| names.is_empty()), "{met:?}");
 }

@@ -6,7 +6,7 @@ use beneath::{OpenFor, Stat};
 
 use super::intent_folder::{IntentFolder, OwnIntent, Stage};
 use super::steps::{NewFile, Step, Steps};
-use super::{UnrestoredEntry, intent, publish, roll_back};
+use super::{UnrestoredEntry, intent, publish, publish::Prepared, roll_back};
 use crate::write::{NewContent, random};
 use crate::{
     tree::EntryChange, tree::EntryState, tree::Rights, workspace::Shared, write::NewDirectory, write::WaitLimit,
@@ -52,13 +52,14 @@ pub(super) fn commit_steps(
 ) -> Result<CommittedSet, CommitError> {
     let mut intent = begin_intent(shared.intents.folder.get(), &steps);
     steps.journal = intent.as_ref().and_then(|intent| intent.folder().ok());
-    let made = publish::prepare(&steps, wait_limit)
+    let mut prepared = Prepared::default();
+    let made = publish::prepare(&steps, wait_limit, &mut prepared)
         .and_then(|()| made_directories(&steps))
         .and_then(|made| record_stage(&mut intent, Stage::Ready, &steps).map(|()| made));
     let made = match made {
         Ok(made) => made,
         Err(error) => {
-            remove_prepared(&steps, intent);
+            remove_prepared(&steps, &prepared, intent);
             return Err(error.into());
         }
     };
@@ -71,7 +72,7 @@ pub(super) fn commit_steps(
         for (dir, rights) in former {
             let _ = dir.give(&rights);
         }
-        return Err(CommitError { error, not_restored: roll_back_published(&steps, intent) });
+        return Err(CommitError { error, not_restored: roll_back_published(&steps, &prepared, intent) });
     }
     let committed = CommittedSet { made, survives_a_kill: intent.is_some() };
     note(&committed);
@@ -166,7 +167,7 @@ pub(super) fn io_error(error: AccessError) -> io::Error {
 }
 
 /// Makes everything as it was. Returns what is not.
-fn roll_back_published(steps: &Steps<'_>, mut intent: Option<OwnIntent>) -> Vec<UnrestoredEntry> {
+fn roll_back_published(steps: &Steps<'_>, prepared: &Prepared, mut intent: Option<OwnIntent>) -> Vec<UnrestoredEntry> {
     let rolled = roll_back::roll_back(steps);
     let synced = publish::sync(steps);
     let noted = match (rolled.error, intent.as_mut()) {
@@ -177,15 +178,15 @@ fn roll_back_published(steps: &Steps<'_>, mut intent: Option<OwnIntent>) -> Vec<
         (None, Some(intent)) => synced.map_err(io_error).and_then(|()| intent.record_stage(Stage::Begun)),
     };
     match noted {
-        Ok(()) => remove_prepared(steps, intent),
+        Ok(()) => remove_prepared(steps, prepared, intent),
         // The intent stays: recovery tries again.
         Err(error) => tracing::warn!(%error, "a change could not be rolled back"),
     }
     rolled.not_restored
 }
 
-/// Removes the new entries.
-fn remove_prepared(steps: &Steps<'_>, intent: Option<OwnIntent>) {
+fn remove_prepared(steps: &Steps<'_>, prepared: &Prepared, intent: Option<OwnIntent>) {
+    prepared.remove_in_opened(steps);
     match roll_back::remove_new(steps) {
         Ok(()) => intent.into_iter().for_each(forget),
         // The intent stays: recovery removes them.

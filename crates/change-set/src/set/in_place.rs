@@ -111,7 +111,6 @@ pub(super) fn forget(steps: &Steps<'_>, index: usize) -> io::Result<()> {
     Ok(())
 }
 
-/// A content that is kept whole.
 fn kept(steps: &Steps<'_>, name: &OsStr, revision: Revision) -> io::Result<Option<Vec<u8>>> {
     let Some(journal) = &steps.journal else { return Ok(None) };
     let Some(mut file) = journal.child_file(name).if_there()? else { return Ok(None) };

@@ -28,7 +28,6 @@ const SETTLED_AFTER: Duration = Duration::from_secs(4);
 /// Notes that wait for an answer to be in.
 const MAX_NOTES: usize = 20;
 
-/// How far a transaction is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
     /// The intent is being written; nothing else is done.
@@ -231,7 +230,6 @@ impl OwnIntent {
         self.folder.rename_new(&file_name(self.id, self.stage), &kept)
     }
 
-    /// The transaction is over.
     pub(super) fn remove(self) -> io::Result<()> {
         self.folder.remove(&file_name(self.id, self.stage))
     }
@@ -261,7 +259,6 @@ pub(crate) struct Intents {
 }
 
 impl Intents {
-    /// Whether a change outlives a kill.
     pub(crate) fn are_kept(&self) -> bool {
         self.folder.get().is_some()
     }

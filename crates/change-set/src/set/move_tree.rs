@@ -171,7 +171,6 @@ fn is_listed_entry(dir: &Dir, name: &OsStr, tree: &Tree) -> io::Result<bool> {
 
 // A new name that differs from the old one in case alone, where the file system finds the entry by both.
 
-/// Gives the entry the new name.
 fn respell(dir: &Dir, from: &OsStr, to: &OsStr) -> io::Result<()> {
     dir.move_over(from, dir, to)?;
     if is_listed(dir, to)? {

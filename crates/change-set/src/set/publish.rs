@@ -146,8 +146,29 @@ pub(super) fn sync(steps: &Steps<'_>) -> Result<(), AccessError> {
 
 // Making new entries, complete and synced, under reserved names, which no tool shows.
 
+/// Directories that are kept open for [`Prepared::remove_in_opened`].
+const MAX_OPENED: usize = 64;
+
+/// The directories in which new entries were made, by their paths then: another program may have moved one since.
+#[derive(Default)]
+pub(super) struct Prepared(Vec<(WorkspacePath, Dir)>);
+
+impl Prepared {
+    /// Removes new entries from directories that may have other paths by now.
+    pub(super) fn remove_in_opened(&self, steps: &Steps<'_>) {
+        for (path, dir) in &self.0 {
+            let inside = steps.list.iter().enumerate().filter(|(_, step)| step.path.parent().as_ref() == Some(path));
+            for new in inside.map(|(index, _)| steps.new_name(index)) {
+                if dir.child_stat(&new).is_ok() {
+                    let _ = beneath::remove_all(dir, &new);
+                }
+            }
+        }
+    }
+}
+
 /// Makes all new entries. The caller removes them if this fails.
-pub(super) fn prepare(steps: &Steps<'_>, wait_limit: &WaitLimit) -> Result<(), AccessError> {
+pub(super) fn prepare(steps: &Steps<'_>, wait_limit: &WaitLimit, prepared: &mut Prepared) -> Result<(), AccessError> {
     for (index, step) in steps.list.iter().enumerate() {
         let path = &step.path;
         if wait_limit.ended() {
@@ -193,6 +214,10 @@ pub(super) fn prepare(steps: &Steps<'_>, wait_limit: &WaitLimit) -> Result<(), A
             }
             (_, Some(EntryState::Link(target)), _) => dir.make_link(target, name).at(path)?,
             _ => {}
+        }
+        let parent = path.parent().filter(|parent| prepared.0.last().is_none_or(|(last, _)| last != parent));
+        if let Some(parent) = parent.filter(|_| prepared.0.len() < MAX_OPENED) {
+            prepared.0.push((parent, at.dir));
         }
     }
     // Rights once everything is in them, the innermost first.

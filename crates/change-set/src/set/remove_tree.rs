@@ -39,7 +39,6 @@ impl From<RemoveError> for AccessError {
 }
 
 impl RemoveError {
-    /// With everything in its place.
     fn of_whole(error: AccessError, tree: &Tree) -> Self {
         Self { error, in_part: false, gone_from: tree.entries().len() }
     }

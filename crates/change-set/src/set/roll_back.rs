@@ -97,7 +97,6 @@ fn revert(steps: &Steps<'_>, index: usize, step: &Step<'_>) -> Undone {
     }
 }
 
-/// The result of rolling back.
 #[derive(Debug, Default)]
 pub(super) struct RolledBack {
     /// Entries that are not as they were.
@@ -281,7 +280,6 @@ fn revert_replace_by_renames(at: &Place<'_>, old: &EntryState, new: &EntryState)
     Ok(Some(Unreverted::KeptNextToIt))
 }
 
-/// Makes a removed link again.
 fn restore_link(Place { dir, name, .. }: &Place<'_>, target: &OsStr) -> Undone {
     // What another program has put there stays.
     if !exists(dir, name)? {

@@ -42,7 +42,6 @@ pub(super) struct Place<'s> {
 }
 
 impl<'n> Steps<'n> {
-    /// Brings the steps into their order.
     pub(super) fn new(id: u64, mut list: Vec<Step<'n>>) -> Self {
         // Stable, and an intent has the steps in this order: recovery gets the same indices, and so the same names.
         list.sort_by_key(order);
@@ -58,7 +57,6 @@ impl<'n> Steps<'n> {
         steps
     }
 
-    /// Every path in them.
     pub(super) fn paths(&self) -> impl Iterator<Item = &WorkspacePath> {
         self.list.iter().flat_map(Step::paths)
     }
@@ -202,7 +200,6 @@ impl Step<'_> {
         to.as_ref().filter(|_| from.is_none() && moved_from.is_none())
     }
 
-    /// The entry that goes.
     pub(super) fn removed(&self) -> Option<&EntryState> {
         self.change.from.as_ref().filter(|_| self.change.to.is_none())
     }

@@ -170,7 +170,6 @@ impl StateDir {
         Ok(())
     }
 
-    /// Removes a folder that nobody holds.
     fn remove_left(&self, name: &str) -> io::Result<()> {
         let folder = self.existing_private_folder(name)?;
         let lock = folder.try_lock()?;

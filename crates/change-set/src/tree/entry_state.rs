@@ -96,7 +96,6 @@ impl Rights {
         }
     }
 
-    /// Gives them to a new file.
     pub(crate) fn give(&self, file: &File) -> io::Result<()> {
         match &self.attributes {
             Some(attributes) => attributes.give(file),
@@ -105,7 +104,6 @@ impl Rights {
         }
     }
 
-    /// Gives them to a directory.
     pub(crate) fn give_to_directory(&self, dir: &Dir) -> io::Result<()> {
         match &self.attributes {
             Some(attributes) => dir.give(attributes),
@@ -192,6 +190,8 @@ pub struct EntryChange {
     pub moved_from: Option<WorkspacePath>,
     /// The bytes that alone were put into the file.
     pub appended: Option<AppendedPart>,
+    /// What alone differs in the content of the file, where that is short.
+    pub edited: Option<EditedPart>,
     /// Whether it is a directory that was made for another entry of the change: it goes without a word, or stays.
     pub is_parent: bool,
     /// Device and inode of a directory that was made, where they are known: another one that has its place stays.
@@ -209,6 +209,7 @@ impl EntryChange {
             to,
             moved_from: None,
             appended: None,
+            edited: None,
             is_parent: false,
             identity: None,
             mark: None,
@@ -244,4 +245,48 @@ pub struct AppendedPart {
     pub at: u64,
     /// The revision of these bytes, which are kept as a content.
     pub tail: Revision,
+}
+
+/// How a content differs from the one before: between its first and its last bytes, which both have, it has another middle.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EditedPart {
+    /// Bytes at the beginning of both.
+    pub head: usize,
+    /// Bytes at the end of both.
+    pub tail: usize,
+    /// What the later one has in between.
+    pub middle: String,
+}
+
+/// Bytes of the longest middle that is kept.
+const MAX_MIDDLE: usize = 1_000;
+/// Bytes of the longest content that is compared: 256 KiB take 0.2 ms.
+const MAX_COMPARED: usize = 256 << 10;
+
+impl EditedPart {
+    /// The difference of two contents of at most 256 KiB; `None` where it is longer than 1,000 bytes, or no UTF-8.
+    pub fn of(old: &[u8], new: &[u8]) -> Option<Self> {
+        if old.len().max(new.len()) > MAX_COMPARED {
+            return None;
+        }
+        let is_inside = |bytes: &[u8], at: usize| bytes.get(at).is_some_and(|byte| byte & 0xc0 == 0x80);
+        let mut head = old.iter().zip(new).take_while(|(one, other)| one == other).count();
+        while is_inside(new, head) {
+            head -= 1;
+        }
+        let ends = old[head..].iter().rev().zip(new[head..].iter().rev());
+        let mut tail = ends.take_while(|(one, other)| one == other).count();
+        while tail > 0 && is_inside(new, new.len() - tail) {
+            tail -= 1;
+        }
+        let middle =
+            std::str::from_utf8(&new[head..new.len() - tail]).ok().filter(|middle| middle.len() <= MAX_MIDDLE)?;
+        Some(Self { head, tail, middle: middle.into() })
+    }
+
+    /// The later content, where the earlier one is `old`.
+    pub fn content(&self, old: &[u8]) -> Option<Vec<u8>> {
+        let (head, tail) = (old.get(..self.head)?, old.get(old.len().checked_sub(self.tail)?..)?);
+        Some([head, self.middle.as_bytes(), tail].concat())
+    }
 }

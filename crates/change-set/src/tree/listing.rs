@@ -206,7 +206,6 @@ impl PathStack {
         &self.path
     }
 
-    /// The path of the current entry.
     pub(super) fn as_path(&self) -> &Path {
         &self.path
     }
@@ -246,7 +245,6 @@ impl Purpose<'_> {
     }
 }
 
-/// The listing of one tree.
 pub(crate) struct Scan<'a> {
     pub(crate) shared: &'a Shared,
     /// Where its top truly is, and by which names.

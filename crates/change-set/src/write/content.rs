@@ -179,6 +179,11 @@ impl<'n> NewContent<'n> {
         &self.bytes
     }
 
+    /// The bytes, without a copy where they are its own.
+    pub fn into_bytes(self) -> Vec<u8> {
+        self.bytes.into_owned()
+    }
+
     /// The revision of the bytes.
     pub fn revision(&self) -> Revision {
         *self.revision.get_or_init(|| Revision::of(&self.bytes))

@@ -82,7 +82,6 @@ enum Next {
     Busy,
 }
 
-/// The locked directories of some entries.
 #[derive(Debug)]
 pub(super) struct LockedDirectories {
     _locks: Vec<DirectoryLock>,

@@ -49,7 +49,6 @@ impl WaitLimit {
     }
 }
 
-/// The paths that are being changed.
 #[derive(Debug, Default)]
 pub(crate) struct PathLocks {
     table: Mutex<PathLockTable>,

@@ -3,8 +3,8 @@
 use std::{cell::OnceCell, iter};
 
 use change_set::{
-    AppendedBytes, Approval, Base, Committed, Durable, EntryState, FileLock, FileState, HashedBytes, NewContent,
-    PreviousFile, WritablePath, WriteGuard,
+    AppendedBytes, Approval, Base, Committed, Durable, EditedPart, EntryState, FileLock, FileState, HashedBytes,
+    NewContent, PreviousFile, WritablePath, WriteGuard,
 };
 use confined_fs::{AccessError, AccessErrorKind, WorkspacePath};
 use text_file::Document;
@@ -119,7 +119,7 @@ pub(super) fn commit_file(
         Ok(())
     };
     let record = |committed: &Committed| {
-        let Some(Begun { before, changes, pending, .. }) = begun.get() else { return };
+        let Some(Begun { before, edited, changes, pending, .. }) = begun.get() else { return };
         let was = before.as_ref().map(|(former, _)| former.revision);
         if *changes {
             let was = before.as_ref().map(|(former, _)| EntryState::File(former.clone()));
@@ -133,6 +133,7 @@ pub(super) fn commit_file(
             let appended = committed.appended.as_ref().zip(tail).map(part);
             let wrote = EntryChange {
                 appended,
+                edited: edited.clone(),
                 ..EntryChange::new(&path, before.map(EntryState::File), Some(committed.revision.into()))
             };
             let late: Vec<JournalRecord> =
@@ -162,6 +163,7 @@ pub(super) fn commit_file(
 struct Begun {
     /// The former file, and whether its content can be put back.
     before: Option<(FileState, bool)>,
+    edited: Option<EditedPart>,
     /// Whether the new content is another one, or may be.
     changes: bool,
     pending: PendingChange,
@@ -180,6 +182,8 @@ impl Begun {
         let after = content.revision();
         let of = |former: &PreviousFile<'_>| FileState { revision: former.revision, rights: former.rights.clone() };
         let was = former.as_ref().map(of);
+        let known = former.as_ref().and_then(|former| former.known).filter(|_| tail.is_none());
+        let edited = known.and_then(|old| EditedPart::of(old.bytes(), content.bytes()));
         let (usable, note) = match former {
             Some(former) if former.revision != after => {
                 let (found, kept) = match former.known {
@@ -202,15 +206,13 @@ impl Begun {
         let (pending, note) = if changes {
             let at = |tail: &[u8]| (content.bytes().len() - tail.len()) as u64;
             let appended = tail.map(|tail| history.keep_appended(at(tail), tail));
-            let wrote = EntryChange {
-                appended,
-                ..EntryChange::new(path, was.clone().map(EntryState::File), Some(after.into()))
-            };
+            let change = EntryChange::new(path, was.clone().map(EntryState::File), Some(after.into()));
+            let wrote = EntryChange { appended, edited: edited.clone(), ..change };
             let (pending, unwritten) = begin(cx, JournalRecord::of_entry(tool, &wrote));
             (pending, note.or(unwritten))
         } else {
             (history.unrecorded(cx.by.as_ref()), note)
         };
-        Ok(Self { before: was.map(|former| (former, usable)), changes, pending, note })
+        Ok(Self { before: was.map(|former| (former, usable)), edited, changes, pending, note })
     }
 }

@@ -70,7 +70,6 @@ pub(crate) fn commit_files(
     }
 }
 
-/// One file alone.
 fn commit_content(
     cx: &CallContext,
     (tool, undoable): (&'static str, Undoable),

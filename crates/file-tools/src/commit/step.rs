@@ -17,7 +17,6 @@ pub(crate) struct ChangeStep {
     pub(crate) source: Option<WritablePath>,
     /// From what must be there, rights not compared, to what is there then.
     pub(crate) change: EntryChange,
-    /// The content that a file gets.
     pub(super) content: Option<StepContent>,
     /// The file whose mode, owner and attributes a new file gets.
     pub(super) like: Option<WorkspacePath>,
@@ -135,7 +134,6 @@ impl ChangeStep {
         std::iter::once(&self.target).chain(&self.source)
     }
 
-    /// The path that the entry leaves.
     pub(super) fn leaves(&self) -> Option<&WritablePath> {
         self.source.as_ref().or_else(|| Some(&self.target).filter(|_| self.removes()))
     }
@@ -160,7 +158,7 @@ impl ChangeStep {
 }
 
 /// A state of the kind of a listed entry: of a file that nobody has read.
-fn kind_of(node: &Node) -> EntryState {
+pub(super) fn kind_of(node: &Node) -> EntryState {
     match node {
         Node::Directory(_) => EntryState::Directory { rights: Rights::default() },
         Node::Link(target) => EntryState::Link(target.clone()),
@@ -168,7 +166,6 @@ fn kind_of(node: &Node) -> EntryState {
     }
 }
 
-/// The result of a change.
 #[derive(Debug, Default)]
 pub(crate) struct CommittedFiles {
     /// For each step, in order, where it was made and the revision of a file's content now.

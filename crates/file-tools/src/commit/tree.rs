@@ -1,11 +1,11 @@
 //! A change of one tree by one rename, which is whole by itself: an entry with everything in it is made, moved or removed.
 //! Every content that goes is kept first.
 
-use std::{collections::HashMap, io};
+use std::{collections::HashMap, io, sync::Arc};
 
 use change_set::{
-    Approval, ChangeSet, CreatedTree, Durable, EntryState, MovedTree, NewNode, Node, Purpose, RemoveError, Rights,
-    Tree, TreeEntry, TreePosition, WritablePath,
+    Approval, ChangeSet, CreatedTree, Durable, EntryState, MovedTree, NewNode, Node, Purpose, RemoveError, Tree,
+    TreeEntry, TreePosition, WritablePath,
 };
 use confined_fs::{AccessError, AccessErrorKind, Revision, WorkspacePath};
 
@@ -14,7 +14,7 @@ use crate::session::history::{EntryChange, JournalRecord, Kept, Undoable, Undoab
 use super::{
     super::{CallContext, Kind, ToolError, read_before_write},
     begin, changed, durable, made_above, read_failed, record_entries, record_moved, state_now,
-    step::{ChangeStep, CommittedFiles},
+    step::{ChangeStep, CommittedFiles, kind_of},
 };
 
 /// Whether these steps are one change of a tree, whose contents are read one after the other.
@@ -57,18 +57,18 @@ impl<'c> WholeTree<'c> {
         let top = self.steps[0];
         let paths: Vec<&WritablePath> = top.paths().collect();
         let set = ChangeSet::acquire(&cx.workspace, &paths, &[], cx.wait_limit())?;
-        let mut change = TreeChange { cx, set, by: (tool, undoable), approval, note: None };
+        let mut change = TreeChange { cx, set, by: (tool, undoable), note: None };
         let done = CommittedFiles { is_durable: true, ..CommittedFiles::default() };
         let done = match &top.source {
             Some(source) => {
                 let tree = unchanged(cx, source, top, Purpose::Move(&top.target))?;
-                CommittedFiles { copied: change.move_tree((source, &tree, &top.target))?, ..done }
+                CommittedFiles { copied: change.move_tree((source, &tree, &top.target), approval)?, ..done }
             }
             None if top.removes() => {
                 let tree = unchanged(cx, &top.target, top, Purpose::Remove)?;
-                CommittedFiles { is_durable: change.remove(top, &tree, self.bases(top).as_ref())?, ..done }
+                CommittedFiles { is_durable: change.remove(top, &tree, self.bases(top).as_ref(), approval)?, ..done }
             }
-            None => CommittedFiles { created: change.create(&self)?, ..done },
+            None => CommittedFiles { created: change.create(&self, approval)?, ..done },
         };
         Ok(CommittedFiles { notes: change.note.into_iter().collect(), ..done })
     }
@@ -88,7 +88,7 @@ impl<'c> WholeTree<'c> {
         };
         let node = match (step.new_content(cx)?, &step.change.to) {
             (Some(content), _) => {
-                let bytes = io::Cursor::new(content.bytes().to_vec());
+                let bytes = io::Cursor::new(Arc::unwrap_or_clone(content).into_bytes());
                 NewNode::File { rights: step.rights(), content: Box::new(bytes) }
             }
             (None, Some(is)) => new_node(cx, path, is)?,
@@ -122,31 +122,24 @@ struct TreeChange<'c> {
     cx: &'c CallContext,
     set: ChangeSet<'static>,
     by: (&'static str, Undoable),
-    approval: Approval,
     /// For the answer.
     note: Option<String>,
 }
 
 impl TreeChange<'_> {
-    fn approved(&mut self) -> Approval {
-        let [first, rest] = std::mem::replace(&mut self.approval, Approval::by_policy()).for_two_steps();
-        self.approval = rest;
-        first
-    }
-
     /// `records` are in the journal before `act`, and void if that fails; what it `did` is recorded and on the list when this
     /// returns, the entries that were `late` to be known with their records.
     fn journaled<T>(
         &mut self,
         records: Vec<JournalRecord>,
-        act: impl FnOnce(&ChangeSet<'_>, Approval) -> Result<T, AccessError>,
+        act: impl FnOnce(&ChangeSet<'_>) -> Result<T, AccessError>,
         did: impl FnOnce(&T) -> (Vec<EntryChange>, Vec<EntryChange>),
     ) -> Result<T, AccessError> {
-        let (history, (tool, undoable), approval) = (&self.cx.session.history, self.by, self.approved());
+        let (history, (tool, undoable)) = (&self.cx.session.history, self.by);
         let (pending, note) = begin(self.cx, records);
         self.note = note;
         // The journal is only appended to: a change that failed is marked, not taken out.
-        let done = act(&self.set, approval).inspect_err(|_| history.void(&pending))?;
+        let done = act(&self.set).inspect_err(|_| history.void(&pending))?;
         let (mut entries, late) = did(&done);
         let records: Vec<JournalRecord> = late.iter().flat_map(|one| JournalRecord::of_entry(tool, one)).collect();
         entries.extend(late);
@@ -155,9 +148,9 @@ impl TreeChange<'_> {
     }
 
     /// Makes the tree of these steps, or a copy of one.
-    fn create(&mut self, steps: &WholeTree<'_>) -> Result<CreatedTree, ToolError> {
+    fn create(&mut self, steps: &WholeTree<'_>, approval: Approval) -> Result<CreatedTree, ToolError> {
         let (cx, (tool, _), top) = (self.cx, self.by, steps.steps[0]);
-        let act = |set: &ChangeSet<'_>, approval: Approval| match &top.tree {
+        let act = |set: &ChangeSet<'_>| match &top.tree {
             Some(source) => set.copy(source, &top.target, approval),
             None => set.create_tree(&top.target, &mut steps.steps.iter().map(|step| steps.node(cx, step)), approval),
         };
@@ -177,10 +170,14 @@ impl TreeChange<'_> {
     }
 
     /// Moves a tree to where nothing is; whether by a copy.
-    fn move_tree(&mut self, (from, tree, to): (&WritablePath, &Tree, &WritablePath)) -> Result<bool, ToolError> {
+    fn move_tree(
+        &mut self,
+        (from, tree, to): (&WritablePath, &Tree, &WritablePath),
+        approval: Approval,
+    ) -> Result<bool, ToolError> {
         let (cx, (tool, _), mark) = (self.cx, self.by, tree.content_mark());
         let moved = EntryChange::moved(from.path(), to.path(), marked(tree.node(), mark), None);
-        let act = |set: &ChangeSet<'_>, approval| set.move_tree(from, tree, to, approval);
+        let act = |set: &ChangeSet<'_>| set.move_tree(from, tree, to, approval);
         let done = self.journaled(JournalRecord::of_entry(tool, &moved), act, |MovedTree { copied, made }| {
             record_moved(cx, tool, tree, to.path(), None, made);
             read_before_write::carry_seen(cx, tree, to.path());
@@ -202,10 +199,10 @@ impl TreeChange<'_> {
         top: &ChangeStep,
         tree: &Tree,
         bases: Option<&HashMap<&WorkspacePath, &EntryChange>>,
+        approval: Approval,
     ) -> Result<bool, ToolError> {
         let (cx, (tool, undoable), target) = (self.cx, self.by, &top.target);
-        let (history, approval) = (&cx.session.history, self.approved());
-        let shown = target.asked();
+        let (history, shown) = (&cx.session.history, target.asked());
         let refuse = |path: &WorkspacePath, why: &str| not_deleted(shown, path, why);
         // Before anything is kept.
         check_capacity(cx, shown, tree.bytes())?;
@@ -291,18 +288,17 @@ fn copied(source: &Tree, to: &WritablePath, created: &CreatedTree) -> Vec<EntryC
     let mut is_made = |path: &WorkspacePath| left_out.next_if(|link| *link == path).is_none();
     let made = source.paths().filter(|(path, _)| is_made(path)).zip(&created.revisions);
     let entry = |((path, entry), revision): ((WorkspacePath, &TreeEntry), &Option<Revision>)| {
-        let is = entry.node.state(&path, &path, *revision)?;
-        Some(EntryChange::new(&to.path().child(path.relative_to(source.top())), None, Some(is)))
+        let is = revision.map_or_else(|| kind_of(&entry.node), EntryState::from);
+        EntryChange::new(&to.path().child(path.relative_to(source.top())), None, Some(is))
     };
-    made.filter_map(entry).collect()
+    made.map(entry).collect()
 }
 
 /// The state of a moved entry: of a file with the mark in the place of its revision, as the journal has it.
 pub(crate) fn marked(node: &Node, mark: Revision) -> (EntryState, Revision) {
     let is = match node {
-        Node::Directory(_) => EntryState::Directory { rights: Rights::default() },
-        Node::Link(target) => EntryState::Link(target.clone()),
         Node::File(_) | Node::Other(_) => mark.into(),
+        Node::Directory(_) | Node::Link(_) => kind_of(node),
     };
     (is, mark)
 }

@@ -1,11 +1,11 @@
 //! What leads from now to an earlier state: the steps on the disk, as text, as a diff, and what they cost.
 
 use std::{
-    collections::{BTreeMap, HashSet},
+    collections::{BTreeMap, HashMap, HashSet},
     fmt::Write as _,
 };
 
-use change_set::{Approval, Base, EntryState, FileState};
+use change_set::{Approval, Base, EntryChange, EntryState, FileState, Rights};
 use confined_fs::{FileKind, Revision, WorkspacePath};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -22,7 +22,7 @@ use super::{
     },
     planner::{SkippedPath, UndoPlanner, skipped_headline},
     since::ChangesSince,
-    virtual_tree::{DiskOfCall, TreeChange},
+    virtual_tree::DiskOfCall,
 };
 use crate::session::{Cost, RootBytes};
 
@@ -62,6 +62,8 @@ pub(crate) struct UndoPlan {
     stays: bool,
     /// Directories that the changes made for other entries.
     parents: HashSet<WorkspacePath>,
+    /// Of contents that were worked out from what the disk has, the revision of that.
+    bases: HashMap<Revision, Revision>,
     /// Bytes that were compared for the diff so far.
     diffed: u64,
 }
@@ -111,13 +113,10 @@ impl UndoPlan {
         let entries = || changes.iter().flat_map(|change| &*change.entries);
         let stays = entries().any(|entry| entry.appended.is_some());
         let parents = entries().filter(|entry| entry.is_parent).map(|entry| entry.path.clone()).collect();
-        let mut plan = Self { direction, stays, parents, ..Self::default() };
+        let bases = std::mem::take(&mut walk.bases);
+        let mut plan = Self { direction, stays, parents, bases, ..Self::default() };
         for net in walk.tree.net_changes(view) {
-            let from = match &net {
-                TreeChange::Move { from, .. } => is_meant(from),
-                _ => false,
-            };
-            if from || is_meant(net.path()) {
+            if net.names().any(is_meant) {
                 cx.check()?;
                 plan.add(cx, &net)?;
             }
@@ -135,14 +134,15 @@ impl UndoPlan {
         Revision::of(self.effect.as_bytes())
     }
 
-    fn add(&mut self, cx: &CallContext, net: &TreeChange) -> Result<(), ToolError> {
+    fn add(&mut self, cx: &CallContext, net: &EntryChange) -> Result<(), ToolError> {
         let entry = |path: &WorkspacePath| commit::writable(cx, path, ChangedPart::Entry);
         let size = |path: &WorkspacePath| {
             let stat = DiskOfCall(cx).stat(path).filter(|stat| stat.kind == FileKind::File);
             stat.map_or(0, |stat| stat.size)
         };
-        let (step, line) = match net {
-            TreeChange::Remove(path) => {
+        let path = &net.path;
+        let (step, line) = match (&net.moved_from, &net.from, &net.to) {
+            (None, _, None) => {
                 let base = self.former(cx, path)?;
                 let word = if matches!(base, EntryState::Directory { .. }) { "remove the directory" } else { "delete" };
                 let size = size(path);
@@ -156,24 +156,25 @@ impl UndoPlan {
                 let is_parent = self.parents.contains(path);
                 (ChangeStep::remove(entry(path)?, base, is_parent), format!("{word} {path}"))
             }
-            TreeChange::Move { from, to } => {
+            (Some(from), ..) => {
                 let base = self.former(cx, from)?;
                 let bytes = size(from);
-                let moved = RootBytes::of(from.root(), bytes, 0).and(RootBytes::of(to.root(), 0, bytes));
+                let moved = RootBytes::of(from.root(), bytes, 0).and(RootBytes::of(path.root(), 0, bytes));
                 self.pay(Cost { change: moved, ..Cost::default() });
-                let to_entry = DiskOfCall(cx).respelled(from, to).map_or_else(|| entry(to), Ok)?;
-                (ChangeStep::move_to(entry(from)?, to_entry, base), format!("move {from} back to {to}"))
+                let to = DiskOfCall(cx).respelled(from, path).map_or_else(|| entry(path), Ok)?;
+                (ChangeStep::move_to(entry(from)?, to, base), format!("move {from} back to {path}"))
             }
-            TreeChange::Create { path, is: EntryState::File(former) } | TreeChange::Restore { path, former } => {
-                let Some(restored) = self.restore(cx, path, former, matches!(net, TreeChange::Restore { .. }))? else {
+            (None, over, Some(EntryState::File(former))) => {
+                let Some(restored) = self.restore(cx, path, former, over.is_some())? else {
                     return Ok(());
                 };
                 restored
             }
-            TreeChange::Rights { path, rights, word } => {
+            (None, Some(EntryState::Directory { rights: now }), Some(EntryState::Directory { rights })) => {
+                let word = if is_narrower(rights, now) { "narrow" } else { "restore" };
                 (ChangeStep::give(entry(path)?, rights.clone()), format!("{word} the rights of the directory {path}"))
             }
-            TreeChange::Create { path, is } => {
+            (None, _, Some(is)) => {
                 self.pay(Cost { files: 1, ..Cost::default() });
                 let is_link = matches!(is, EntryState::Link(_));
                 let word = if is_link { "bring back the link" } else { "make the directory" };
@@ -181,7 +182,7 @@ impl UndoPlan {
             }
         };
         let _ = writeln!(self.effect, "{net:?}");
-        self.paths.push(net.path().clone());
+        self.paths.push(path.clone());
         self.changes.push(step);
         self.lines.push(if self.direction == DiffDirection::Forward { forward(net, &line) } else { line });
         Ok(())
@@ -207,6 +208,9 @@ impl UndoPlan {
         let bytes = cx.session.history.content(former.revision).ok_or_else(|| path.not_stored())?;
         let (base, now) = if over {
             let now = cx.read_to_change(path)?;
+            if self.bases.get(&former.revision).is_some_and(|base| *base != now.revision) {
+                return Err(commit::changed(path));
+            }
             self.is_destructive = true;
             let _ = writeln!(self.effect, "over {}", now.revision);
             (Base::Revision(now.revision), Some(now.bytes))
@@ -262,20 +266,24 @@ fn too_many_bytes() -> ToolError {
     ToolError::new(Kind::TooLarge, message).hint("go back in parts: pass path as well")
 }
 
+/// Whether a directory would lose a right.
+fn is_narrower(then: &Rights, now: &Rights) -> bool {
+    let mode = |of: &Rights| of.attributes.as_ref().map_or(of.mode, |all| all.mode);
+    0o777 & mode(now) & !mode(then) != 0
+}
+
 /// Describes the change since, where `line` is the order to revert it.
-fn forward(net: &TreeChange, line: &str) -> String {
-    match net {
-        TreeChange::Remove(path) if line.starts_with("remove") => format!("made the directory {path}"),
-        TreeChange::Remove(path) => format!("created {path}"),
-        TreeChange::Move { from, to } => format!("moved {to} to {from}"),
-        TreeChange::Create { path, is: EntryState::Directory { .. } } => format!("removed the directory {path}"),
-        TreeChange::Create { path, is: EntryState::Link(_) } => format!("deleted the link {path}"),
-        TreeChange::Create { path, .. } => format!("deleted {path}"),
-        TreeChange::Restore { path, .. } => format!("changed {path}"),
-        TreeChange::Rights { path, word, .. } => {
-            let was = if *word == "narrow" { "widened" } else { "changed" };
-            format!("{was} the rights of the directory {path}")
-        }
+fn forward(EntryChange { path, from, to, moved_from, .. }: &EntryChange, line: &str) -> String {
+    match (moved_from, from, to) {
+        (Some(from), ..) => format!("moved {path} to {from}"),
+        (None, _, None) if line.starts_with("remove") => format!("made the directory {path}"),
+        (None, _, None) => format!("created {path}"),
+        (None, Some(_), Some(EntryState::File(_))) => format!("changed {path}"),
+        (None, Some(_), Some(_)) if line.starts_with("narrow") => format!("widened the rights of the directory {path}"),
+        (None, Some(_), Some(_)) => format!("changed the rights of the directory {path}"),
+        (None, None, Some(EntryState::Directory { .. })) => format!("removed the directory {path}"),
+        (None, None, Some(EntryState::Link(_))) => format!("deleted the link {path}"),
+        (None, None, Some(EntryState::File(_))) => format!("deleted {path}"),
     }
 }
 
@@ -289,7 +297,6 @@ pub(super) struct PlannedReturn {
     pub(super) plan: UndoPlan,
     /// The change in the imperative: "Go back to the checkpoint x".
     pub(super) order: String,
-    /// The same in the past.
     pub(super) done: String,
     /// The tool whose change is taken back; `undo` where there are several.
     pub(super) reverted: String,
@@ -306,7 +313,6 @@ pub(super) struct PlannedReturn {
 
 /// The one entry, or tree, of a change that is taken back.
 pub(super) struct SingleChange {
-    /// The path that the words name.
     pub(super) path: WorkspacePath,
     /// Whether something that was there comes back at that path.
     pub(super) comes_back: bool,
@@ -404,7 +410,7 @@ impl PlannedReturn {
         let mut text = noted(what, &[notes, left.as_slice()].concat());
         let whose = self.whose.as_ref().filter(|_| steps > 0);
         text.extend(whose.iter().map(|whose| format!("\n{whose}")));
-        let skipped = self.plan.skipped.iter().map(|left| (left.path.to_string(), left.reason.to_string()));
+        let skipped = self.plan.skipped.iter().map(|left| (left.shown(), left.reason.to_string()));
         let left_alone = skipped.chain(self.others.clone()).map(|(path, reason)| LeftAlonePath { path, reason });
         let left_alone: Vec<LeftAlonePath> = left_alone.collect();
         let left_lines = left_alone.iter().map(|left| format!("left alone: {} ({})", left.path, left.reason));

@@ -4,7 +4,7 @@
 //! and so is one whose former content is no longer kept. That is known only when the walk comes there, so the walk begins
 //! again without what it found: no file stays in a state in between.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use change_set::{EntryState, FileState, Rights, narrower};
 use confined_fs::{FileKind, Revision, WorkspacePath};
@@ -13,9 +13,8 @@ use super::{
     super::{answer::count, commit::ChangedPart},
     virtual_tree::{DiskOfCall, VirtualNode, VirtualTree},
 };
-use crate::session::history::{AppendedPart, EntryChange, UndoableChange};
+use crate::session::history::{EntryChange, UndoableChange};
 
-/// The walk so far.
 pub(super) struct UndoPlanner<'p> {
     view: DiskOfCall<'p>,
     /// Whether changes of others are taken back as well.
@@ -35,6 +34,8 @@ pub(super) struct UndoPlanner<'p> {
     frozen: Vec<WorkspacePath>,
     /// Former entries of the change that is taken back which do not come back.
     lost: Vec<SkippedPath>,
+    /// Of contents that were worked out from what the disk has, the revision of that.
+    pub(super) bases: HashMap<Revision, Revision>,
     /// For each change that was taken back, what it moved: where from, where to. Without a second path: what was there
     /// before is another entry than what was there from then on.
     moved: Vec<Vec<(WorkspacePath, Option<WorkspacePath>)>>,
@@ -53,6 +54,7 @@ impl<'p> UndoPlanner<'p> {
             not_empty: Vec::new(),
             frozen: Vec::new(),
             lost: Vec::new(),
+            bases: HashMap::new(),
             moved: Vec::new(),
         }
     }
@@ -79,7 +81,6 @@ impl<'p> UndoPlanner<'p> {
         left.into_iter().map(|(path, reason)| SkippedPath { path, reason }).chain(self.not_empty).collect()
     }
 
-    /// Takes one change back.
     pub(super) fn revert(&mut self, change: &UndoableChange) {
         self.moved.push(Vec::new());
         // All entries of the change are removed before any is put back: its files may have changed places.
@@ -114,7 +115,7 @@ impl<'p> UndoPlanner<'p> {
     }
 
     fn revert_entry(&mut self, entry: &EntryChange, is_top: bool, back: &mut Vec<PutBack>) {
-        let EntryChange { path, from, to, moved_from, appended, is_parent, identity, .. } = entry;
+        let EntryChange { path, from, to, moved_from, is_parent, identity, .. } = entry;
         match (moved_from, from, to) {
             (Some(moved_from), replaced, is) => {
                 let (mut mark, mut over) = (None, None);
@@ -127,11 +128,11 @@ impl<'p> UndoPlanner<'p> {
                 self.revert_move([moved_from, path], mark, over, back);
             }
             (None, Some(EntryState::File(before)), Some(EntryState::File(after))) => {
-                self.revert_write(path, Some(before.clone()), (after.revision, *appended));
+                self.revert_write(entry, Some(before), after.revision);
             }
             // What is in a tree that was made may have been removed since: that is what is wanted.
             (None, None, Some(EntryState::File(after))) if is_top => {
-                self.revert_write(path, None, (after.revision, None));
+                self.revert_write(entry, None, after.revision);
             }
             (None, None, Some(_)) if *is_parent => self.remove_parent(path, *identity),
             (None, None, Some(made)) => self.revert_creation(path, made, *identity),
@@ -140,30 +141,35 @@ impl<'p> UndoPlanner<'p> {
         }
     }
 
-    fn revert_write(
-        &mut self,
-        path: &WorkspacePath,
-        before: Option<FileState>,
-        (after, appended): (Revision, Option<AppendedPart>),
-    ) {
+    fn revert_write(&mut self, change: &EntryChange, before: Option<&FileState>, after: Revision) {
+        let path = &change.path;
         if self.is_frozen(path) {
             if before.is_none() {
                 self.former.remove(path);
             }
             return;
         }
-        // What others have appended since stays.
-        let without = appended.zip(before.as_ref()).and_then(|(part, before)| {
-            let revision = self.view.without(self.tree.node(path), part)?;
-            Some(FileState { revision, rights: before.rights.clone() })
+        // What others have appended since, or changed elsewhere in it, stays.
+        let node = self.tree.node(path);
+        let is_as_left = self.holds(path, after);
+        let is_around = !is_as_left && !self.includes_changed;
+        let kept = before.and_then(|before| match change.appended {
+            Some(part) => self.view.without(&node, part),
+            None if is_around => self.view.around(&node, change, before.revision, after),
+            None => None,
         });
-        let is_without = without.is_some();
-        let before = without.or(before);
+        if let Some((revision, now)) = kept {
+            // Of what was worked out already, the state of the disk that it rests on.
+            let disk = self.bases.get(&now).copied().unwrap_or(now);
+            self.bases.insert(revision, disk);
+        }
+        let revision = |before: &FileState| kept.map_or(before.revision, |(revision, _)| revision);
+        let before = before.map(|before| FileState { revision: revision(before), rights: before.rights.clone() });
         let part = if before.is_some() { ChangedPart::Content } else { ChangedPart::Entry };
         // First of all: what is refused looks as if nothing were there.
         let reason = self.refusal(path, part).or_else(|| self.why_kept(before.as_ref()));
         let reason = reason.or_else(|| match self.tree.kind(self.view, path) {
-            _ if is_without || self.holds(path, after) => None,
+            _ if kept.is_some() || is_as_left => None,
             Some(FileKind::File) => Some(Reason::Changed).filter(|_| !self.includes_changed),
             None => Some(Reason::Gone).filter(|_| !self.includes_changed),
             // A directory or a link in its place is never replaced, not even with include_others.
@@ -429,7 +435,6 @@ impl<'p> UndoPlanner<'p> {
     }
 }
 
-/// An entry that is put back.
 struct PutBack {
     path: WorkspacePath,
     node: VirtualNode,
@@ -443,7 +448,6 @@ fn depth(path: &WorkspacePath) -> usize {
 
 // What is left as it is where changes are taken back, and why.
 
-/// Why a path is left alone.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Reason {
     /// It is not what the change left.
@@ -471,6 +475,13 @@ pub(crate) enum Reason {
 pub(crate) struct SkippedPath {
     pub(crate) path: WorkspacePath,
     pub(crate) reason: Reason,
+}
+
+impl SkippedPath {
+    /// Its path for a model: a rule may have hidden it since.
+    pub(super) fn shown(&self) -> String {
+        if self.path.hidden() { "a hidden path".to_owned() } else { self.path.to_string() }
+    }
 }
 
 /// How much was not brought back, for the headline.

@@ -30,7 +30,6 @@ pub enum HistoryPoint<'a> {
     RecordedSession(&'a str),
 }
 
-/// Changes to be taken back.
 #[derive(Debug, Default)]
 pub(crate) struct ChangesSince {
     pub(crate) changes: Vec<UndoableChange>,
@@ -158,11 +157,8 @@ fn no_checkpoint(cx: &CallContext, name: &str) -> ToolError {
 
 /// A change, and what is known of it.
 pub(super) struct KnownChange {
-    /// The process that made it.
     pub(super) session: String,
-    /// Which of its changes.
     pub(super) number: u64,
-    /// The tool that made it.
     pub(super) tool: String,
     /// Whether this session made it, and so knows whether it was one entry.
     pub(super) is_own: bool,
@@ -174,7 +170,6 @@ pub(super) struct KnownChange {
 }
 
 impl KnownChange {
-    /// A change of this session.
     pub(super) fn own(cx: &CallContext, (number, change, caller): MadeChange) -> Self {
         let session = cx.session.history.session().to_string();
         let is_other = caller != cx.by;
@@ -268,6 +263,7 @@ fn entries(workspace: &Workspace, records: &[&JournalRecord]) -> Vec<EntryChange
         };
         Some(EntryChange {
             appended: record.appended_part(),
+            edited: record.edited_part(),
             is_parent: record.parent == Some(true),
             ..EntryChange::new(&path, from, to)
         })

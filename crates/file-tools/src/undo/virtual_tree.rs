@@ -6,11 +6,13 @@ use std::{
     collections::{BTreeMap, HashSet},
     ffi::{OsStr, OsString},
     io,
+    ops::Range,
     path::Path,
 };
 
-use change_set::{EntryState, FileState, HashedBytes, Node, Purpose, Rights, Tree, WritablePath};
+use change_set::{EntryChange, EntryState, FileState, HashedBytes, Node, Purpose, Rights, Tree, WritablePath};
 use confined_fs::{FileKind, Revision, Stat, WorkspacePath};
+use text_edit::changed_lines;
 
 use crate::{
     CallContext,
@@ -31,7 +33,6 @@ pub(super) enum VirtualNode {
     Directory(VirtualDirectory),
 }
 
-/// A directory in which something changes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct VirtualDirectory {
     /// The directory of the disk that it is; none if it would be made.
@@ -40,35 +41,6 @@ pub(super) struct VirtualDirectory {
     pub(super) rights: Rights,
     /// Its changed entries, by name.
     names: BTreeMap<OsString, VirtualNode>,
-}
-
-/// One difference between the tree as it would be and as it is. Paths of removed entries are those of the tree as it is; all
-/// others, as it would be.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum TreeChange {
-    /// Removes a file, a link, or a directory that is empty at that moment.
-    Remove(WorkspacePath),
-    /// Moves an entry to another path.
-    Move { from: WorkspacePath, to: WorkspacePath },
-    /// Makes an entry, a file with a content that is kept.
-    Create { path: WorkspacePath, is: EntryState },
-    /// Gives the file that is there a content that is kept.
-    Restore { path: WorkspacePath, former: FileState },
-    /// Gives the directory that is there these rights: `word` says how.
-    Rights { path: WorkspacePath, rights: Rights, word: &'static str },
-}
-
-impl TreeChange {
-    /// The path that it is about; of a move, the new one.
-    pub(super) fn path(&self) -> &WorkspacePath {
-        match self {
-            Self::Remove(path)
-            | Self::Move { to: path, .. }
-            | Self::Create { path, .. }
-            | Self::Restore { path, .. }
-            | Self::Rights { path, .. } => path,
-        }
-    }
 }
 
 /// The roots, and what changes in them.
@@ -185,8 +157,9 @@ impl VirtualTree {
         }
     }
 
-    /// The changes of the disk that make it this tree. Nothing is in them that stays as it is.
-    pub(super) fn net_changes(&self, disk: DiskOfCall<'_>) -> Vec<TreeChange> {
+    /// The changes of the disk that make it this tree. Nothing is in them that stays as it is. Paths of removed entries are
+    /// those of the tree as it is, all others as it would be; the content of what is there is not looked at.
+    pub(super) fn net_changes(&self, disk: DiskOfCall<'_>) -> Vec<EntryChange> {
         // In two passes: what moves away must neither be cleared nor written over, wherever in the tree it goes.
         let mut difference = TreeComparison { disk, moved: HashSet::new(), changes: Vec::new() };
         for (path, node) in &self.roots {
@@ -224,7 +197,13 @@ struct TreeComparison<'d> {
     disk: DiskOfCall<'d>,
     /// Paths of the disk whose entries move away.
     moved: HashSet<WorkspacePath>,
-    changes: Vec<TreeChange>,
+    changes: Vec<EntryChange>,
+}
+
+/// A move of what nobody has looked at.
+fn moved(from: &WorkspacePath, to: &WorkspacePath) -> EntryChange {
+    let change = EntryChange::new(to, None, Some(Revision::of(b"").into()));
+    EntryChange { moved_from: Some(from.clone()), ..change }
 }
 
 impl TreeComparison<'_> {
@@ -270,7 +249,8 @@ impl TreeComparison<'_> {
                 return;
             }
             VirtualNode::Kept(former) if there.is_some_and(|there| self.has(there, FileKind::File)) => {
-                self.changes.push(TreeChange::Restore { path: path.clone(), former: former.clone() });
+                let to = Some(EntryState::File(former.clone()));
+                self.changes.push(EntryChange::new(path, Some(Revision::of(b"").into()), to));
                 return;
             }
             VirtualNode::Link(target) if there.is_some_and(|there| self.has_link(there, target)) => return,
@@ -283,10 +263,10 @@ impl TreeComparison<'_> {
             _ => {}
         }
         self.clear(there);
-        let create = |is| TreeChange::Create { path: path.clone(), is };
+        let create = |is| EntryChange::new(path, None, Some(is));
         match node {
             VirtualNode::OnDisk(disk) if self.disk.kind(disk).is_some() => {
-                self.changes.push(TreeChange::Move { from: disk.clone(), to: path.clone() });
+                self.changes.push(moved(disk, path));
             }
             VirtualNode::OnDisk(_) | VirtualNode::Absent => {}
             VirtualNode::Kept(former) => self.changes.push(create(EntryState::File(former.clone()))),
@@ -294,7 +274,7 @@ impl TreeComparison<'_> {
             VirtualNode::Directory(directory) => {
                 self.changes.push(create(EntryState::Directory { rights: self.rights(directory) }));
                 for (name, from) in self.moving_with(directory) {
-                    self.changes.push(TreeChange::Move { from, to: path.child(Path::new(&name)) });
+                    self.changes.push(moved(&from, &path.child(Path::new(&name))));
                 }
                 for (name, child) in &directory.names {
                     self.add(&path.child(Path::new(name)), child, None);
@@ -336,9 +316,8 @@ impl TreeComparison<'_> {
     fn give(&mut self, there: &WorkspacePath, rights: &Rights) {
         let now = self.disk.rights(there);
         if rights.changes(&now) {
-            let mode = |of: &Rights| of.attributes.as_ref().map_or(of.mode, |all| all.mode);
-            let word = if 0o777 & mode(&now) & !mode(rights) == 0 { "restore" } else { "narrow" };
-            self.changes.push(TreeChange::Rights { path: there.clone(), rights: rights.clone(), word });
+            let [now, then] = [now, rights.clone()].map(|rights| Some(EntryState::Directory { rights }));
+            self.changes.push(EntryChange::new(there, now, then));
         }
     }
 
@@ -352,7 +331,7 @@ impl TreeComparison<'_> {
                 self.clear(Some(&there.child(Path::new(&name))));
             }
         }
-        self.changes.push(TreeChange::Remove(there.clone()));
+        self.changes.push(EntryChange::new(there, Some(Revision::of(b"").into()), None));
     }
 }
 
@@ -420,18 +399,48 @@ impl DiskOfCall<'_> {
         self.kind(path) == Some(FileKind::File) && hashed().unwrap_or(false)
     }
 
-    /// The revision of a file without what an append has put into it, which is kept from now on.
-    pub(super) fn without(self, file: VirtualNode, part: AppendedPart) -> Option<Revision> {
-        let history = &self.0.session.history;
-        let now = match file {
-            VirtualNode::OnDisk(path) => self.0.workspace.read(&path, self.0.settings.max_file_size).ok()?.bytes,
-            VirtualNode::Kept(former) => history.content(former.revision)?,
-            _ => return None,
-        };
-        let without = history.without(&now, part)?;
-        let content = HashedBytes::of(&without);
-        let _ = history.keep_content(content, None);
-        Some(content.revision())
+    /// The content of a file that would be there, as text tools may read it.
+    fn content(self, file: &VirtualNode) -> Option<Vec<u8>> {
+        match file {
+            VirtualNode::OnDisk(path) => Some(self.0.workspace.read(path, self.0.settings.max_file_size).ok()?.bytes),
+            VirtualNode::Kept(former) => self.0.session.history.content(former.revision),
+            _ => None,
+        }
+    }
+
+    /// Keeps a content from now on. Returns its revision, and that of the one that it was worked out from.
+    fn keep(self, content: &[u8], now: &[u8]) -> (Revision, Revision) {
+        let content = HashedBytes::of(content);
+        let _ = self.0.session.history.keep_content(content, None);
+        (content.revision(), Revision::of(now))
+    }
+
+    /// The revision of a file without what an append has put into it, and that of the file.
+    pub(super) fn without(self, file: &VirtualNode, part: AppendedPart) -> Option<(Revision, Revision)> {
+        let now = self.content(file)?;
+        let without = self.0.session.history.without(&now, part)?;
+        Some(self.keep(&without, &now))
+    }
+
+    /// The revision of a file in which somebody has changed other lines than a change from the content `before` to `after`,
+    /// without that change, and that of the file.
+    pub(super) fn around(
+        self,
+        file: &VirtualNode,
+        change: &EntryChange,
+        before: Revision,
+        after: Revision,
+    ) -> Option<(Revision, Revision)> {
+        let session = &self.0.session;
+        let (now, before) = (self.content(file)?, session.history.content(before)?);
+        let edited = change.edited.as_ref().and_then(|part| part.content(&before));
+        let left = edited.filter(|bytes| Revision::of(bytes) == after).or_else(|| {
+            let seen = session.ledger.content_of(&change.path, |seen| seen == after);
+            seen.map(|bytes| bytes.to_vec()).or_else(|| session.history.content(after))
+        })?;
+        let [left, now_text, before] = [&left, &now, &before].map(|bytes| std::str::from_utf8(bytes).ok());
+        let around = merged(left?, now_text?, before?)?;
+        Some(self.keep(around.as_bytes(), &now))
     }
 
     /// The path `old` as the name to which the entry at `now` goes back, where the two differ in case alone and the file
@@ -447,7 +456,6 @@ impl DiskOfCall<'_> {
         now == identity || self.0.session.history.undo_list().brought_back.contains(&now)
     }
 
-    /// Whether a content is still kept.
     pub(super) fn is_kept(self, revision: Revision) -> bool {
         self.0.session.history.has_content(revision)
     }
@@ -465,4 +473,27 @@ impl DiskOfCall<'_> {
     pub(super) fn content_mark(self, path: &WorkspacePath) -> Option<Revision> {
         Some(self.tree(path)?.content_mark())
     }
+}
+
+/// `base` with the lines that differ in `one` and those that differ in `other`; `None` where these meet.
+fn merged(base: &str, one: &str, other: &str) -> Option<String> {
+    let lines = |text| str::split_inclusive(text, '\n').collect::<Vec<&str>>();
+    let texts = [lines(one), lines(other)];
+    let changes = [one, other].into_iter().enumerate();
+    let changes = changes.flat_map(|(side, text)| changed_lines(base, text).into_iter().map(move |at| (side, at)));
+    let mut changes: Vec<(usize, [Range<usize>; 2])> = changes.collect();
+    changes.sort_by_key(|(side, [was, _])| (was.start, was.end, *side));
+    let base = lines(base);
+    let (mut merged, mut at, mut ends) = (String::new(), 0, [None; 2]);
+    for (side, [was, is]) in changes {
+        // Lines next to each other could be one change for who made them.
+        if ends[1 - side].is_some_and(|end| was.start <= end) {
+            return None;
+        }
+        ends[side] = Some(was.end);
+        merged.extend(base[at..was.start].iter().chain(&texts[side][is]).copied());
+        at = was.end;
+    }
+    merged.extend(base[at..].iter().copied());
+    Some(merged)
 }

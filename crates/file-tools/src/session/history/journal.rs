@@ -11,7 +11,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;
 
-use change_set::{AppendedPart, EntryChange, EntryState, FileState, Rights};
+use change_set::{AppendedPart, EditedPart, EntryChange, EntryState, FileState, Rights};
 use confined_fs::{Revision, WorkspacePath};
 
 use super::undo::CheckpointName;
@@ -71,6 +71,8 @@ pub struct JournalRecord {
     pub appended_at: Option<u64>,
     /// As `appended_at`.
     pub appended: Option<String>,
+    /// What alone differs in the content after, and the bytes before and after it.
+    pub edited: Option<(usize, String, usize)>,
     /// The target of a link.
     pub target: Option<String>,
     /// Where it was moved to, as printed.
@@ -98,7 +100,7 @@ impl JournalRecord {
     /// The record of the change of one entry: `None` of one that is written down otherwise, as a move tells what it moves
     /// over, too.
     pub fn of_entry(tool: &str, change: &EntryChange) -> Vec<Self> {
-        let EntryChange { path, from, to, moved_from, appended, is_parent, .. } = change;
+        let EntryChange { path, from, to, moved_from, appended, edited, is_parent, .. } = change;
         let own = Self::new(tool, moved_from.as_ref().unwrap_or(path));
         if moved_from.is_some() {
             let (kind, new) = match to {
@@ -118,7 +120,8 @@ impl JournalRecord {
                 let own = from.as_ref().map_or(own.clone(), |from| own.before(from));
                 let at = appended.map(|part| part.at);
                 let appended = appended.map(|part| part.tail.to_string());
-                Self { new: Some(file.revision.to_string()), appended_at: at, appended, ..own }
+                let edited = edited.as_ref().map(|part| (part.head, part.middle.clone(), part.tail));
+                Self { new: Some(file.revision.to_string()), appended_at: at, appended, edited, ..own }
             }
             (_, Some(EntryState::Directory { .. })) => {
                 Self { kind: RecordKind::Made, parent: is_parent.then_some(true), ..own }
@@ -160,6 +163,12 @@ impl JournalRecord {
     /// The bytes that were appended, if that is the whole change.
     pub fn appended_part(&self) -> Option<AppendedPart> {
         Some(AppendedPart { at: self.appended_at?, tail: self.appended.as_deref()?.parse().ok()? })
+    }
+
+    /// What alone differs in the content after, where that is known.
+    pub fn edited_part(&self) -> Option<EditedPart> {
+        let (head, middle, tail) = self.edited.clone()?;
+        Some(EditedPart { head, tail, middle })
     }
 
     /// Who made it, in the words of a sentence.

@@ -85,7 +85,6 @@ fn weight(entry: &EntryChange) -> usize {
     1 + entry.path.relative().as_os_str().len() / PATH_BYTES
 }
 
-/// One change of the list.
 #[derive(Clone, Debug)]
 struct Listed {
     number: u64,
