@@ -137,7 +137,7 @@ pub(crate) fn build(
     let mut created = CreatedTree::default();
     let mut builder = TreeBuilder {
         stack: DirectoryStack::new(dir, OpenFor::Traverse),
-        rights: Vec::new(),
+        open: Vec::new(),
         synced: 0,
         asked,
         wait_limit,
@@ -146,6 +146,9 @@ pub(crate) fn build(
         builder.check_cancelled()?;
         let (position, node) = node?;
         builder.finish(position.depth)?;
+        if let Some((_, is_empty)) = builder.open.last_mut() {
+            *is_empty = false;
+        }
         let own = if position.depth == 0 { aside } else { &position.name };
         let sync = builder.synced < SYNCED_ONE_BY_ONE;
         let holder = builder.stack.dir().at(asked)?;
@@ -186,8 +189,8 @@ pub(crate) fn build(
 /// The directories of a new tree that are not done yet, from the outermost.
 struct TreeBuilder<'b> {
     stack: DirectoryStack<&'b Dir>,
-    /// What each of them gets once everything is in it.
-    rights: Vec<Rights>,
+    /// What each of them gets once everything is in it, and whether nothing is in it yet.
+    open: Vec<(Rights, bool)>,
     /// Files and directories so far.
     synced: usize,
     asked: &'b WorkspacePath,
@@ -201,7 +204,7 @@ impl TreeBuilder<'_> {
 
     /// Goes into a directory that gets these rights at the end.
     fn enter(&mut self, own: &OsStr, rights: Rights) -> Result<(), AccessError> {
-        self.rights.push(rights);
+        self.open.push((rights, true));
         self.stack.enter(own).at(self.asked)
     }
 
@@ -210,9 +213,10 @@ impl TreeBuilder<'_> {
     fn finish(&mut self, depth: usize) -> Result<(), AccessError> {
         while self.stack.depth() > depth {
             self.check_cancelled()?;
-            let rights = self.rights.pop().unwrap_or_default();
+            let (rights, is_empty) = self.open.pop().unwrap_or_default();
             let done = self.stack.dir().at(self.asked)?;
-            if self.synced < SYNCED_ONE_BY_ONE {
+            // An empty one is on the disk with the name that it has in the directory that holds it.
+            if self.synced < SYNCED_ONE_BY_ONE && !is_empty {
                 // EINVAL is the answer of file systems that sync no directory (fsync(2)). Any other is an error: a move
                 // removes the source next.
                 let can_sync = |error: &io::Error| error.kind() != io::ErrorKind::InvalidInput;

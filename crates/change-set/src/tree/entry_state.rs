@@ -54,14 +54,15 @@ impl Rights {
 
     /// Those of the entry at a real path, which is `stat`. `gone`: the path above it that is made again as well, if any.
     pub fn of(path: &WorkspacePath, stat: &Stat, gone: Option<&WorkspacePath>) -> Self {
-        let file = path.root().dir().file_beneath(path.relative());
-        let attributes = file.ok().and_then(|file| kept(Attributes::of(&file, stat)));
-        Self { mode: mode_when_recreated(path, stat, gone), attributes }
+        let file = path.root().dir().file_beneath(path.relative()).ok();
+        let mode = mode_when_recreated(path, (file.as_ref(), stat), gone);
+        Self { mode, attributes: file.and_then(|file| kept(Attributes::of(&file, stat))) }
     }
 
     /// Those of a copy of the entry at a real path, which is `stat`: permission bits alone.
     pub(super) fn of_copy(path: &WorkspacePath, stat: &Stat) -> Self {
-        Self::of_mode(mode_when_recreated(path, stat, None))
+        let file = path.root().dir().file_beneath(path.relative()).ok();
+        Self::of_mode(mode_when_recreated(path, (file.as_ref(), stat), None))
     }
 
     /// What an entry with the rights `now` gets when it becomes again one that had these: its own, where somebody has taken
@@ -89,7 +90,7 @@ impl Rights {
         let now = Attributes::of(file, stat);
         match &self.attributes {
             Some(wanted) => (**wanted).clone(),
-            None if self.mode != 0 && mode_when_recreated(path, stat, None) & !self.mode != 0 => {
+            None if self.mode != 0 && mode_when_recreated(path, (Some(file), stat), None) & !self.mode != 0 => {
                 Attributes { mode: now.mode & (!0o777 | self.mode), ..now }
             }
             None => now,
@@ -137,15 +138,17 @@ pub fn narrower(one: u32, other: u32) -> u32 {
     }
 }
 
-/// The permission bits that the entry at a real path, which is `stat`, may have when it is made again, so that nobody has
-/// more rights than now. `gone`: the path above it that is made again as well, if any.
-fn mode_when_recreated(path: &WorkspacePath, stat: &Stat, gone: Option<&WorkspacePath>) -> u32 {
-    let root = path.root().dir();
+/// The permission bits that the entry at a real path, which is `stat` and open as `file` where it can be read, may have when
+/// it is made again, so that nobody has more rights than now. `gone`: the path above it that is made again as well, if any.
+fn mode_when_recreated(
+    path: &WorkspacePath,
+    (file, stat): (Option<&File>, &Stat),
+    gone: Option<&WorkspacePath>,
+) -> u32 {
     let look = || {
         let parent = gone.unwrap_or(path).parent()?;
-        let file = root.file_beneath(path.relative()).ok()?;
-        let parent = root.dir_beneath(parent.relative(), OpenFor::Traverse).ok()?;
-        parent.mode_when_recreated(&file, stat).ok()
+        let parent = path.root().dir().dir_beneath(parent.relative(), OpenFor::Traverse).ok()?;
+        parent.mode_when_recreated(file?, stat).ok()
     };
     let own = stat.permissions() & 0o700;
     // What cannot be looked at may have an ACL.

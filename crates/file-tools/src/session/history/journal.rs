@@ -65,7 +65,7 @@ pub struct JournalRecord {
     pub new: Option<String>,
     /// Permission bits before that give nobody more rights when the entry is made again; `None` if they are not known.
     pub mode: Option<u32>,
-    /// [`Attributes`](change_set::Attributes) before, as text.
+    /// The attributes of [`Rights`] before, as text.
     pub attributes: Option<String>,
     /// Where the bytes begin that were appended, and their revision.
     pub appended_at: Option<u64>,
