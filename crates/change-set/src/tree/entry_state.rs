@@ -36,8 +36,8 @@ pub struct FileState {
 /// Who may do what with an entry, and what else the system keeps of it, as far as that is known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rights {
-    /// Permission bits as [`mode_when_recreated`] has them: all that is known where `attributes` is none. 0 where they are
-    /// not known, or left to the umask.
+    /// Permission bits that give nobody more rights when the entry is made again: all that is known where `attributes` is
+    /// none. 0 where they are not known, or left to the umask.
     pub mode: u32,
     /// Owner, group, the whole mode, ACLs and attributes of users.
     pub attributes: Option<Arc<Attributes>>,

@@ -63,7 +63,7 @@ pub(crate) struct UndoPlan {
     /// Directories that the changes made for other entries.
     parents: HashSet<WorkspacePath>,
     /// Of contents that were worked out from what the disk has, the revision of that.
-    bases: HashMap<Revision, Revision>,
+    bases: HashMap<(WorkspacePath, Revision), Revision>,
     /// Bytes that were compared for the diff so far.
     diffed: u64,
 }
@@ -208,7 +208,7 @@ impl UndoPlan {
         let bytes = cx.session.history.content(former.revision).ok_or_else(|| path.not_stored())?;
         let (base, now) = if over {
             let now = cx.read_to_change(path)?;
-            if self.bases.get(&former.revision).is_some_and(|base| *base != now.revision) {
+            if self.bases.get(&(path.clone(), former.revision)).is_some_and(|base| *base != now.revision) {
                 return Err(commit::changed(path));
             }
             self.is_destructive = true;

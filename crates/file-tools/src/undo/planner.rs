@@ -35,7 +35,7 @@ pub(super) struct UndoPlanner<'p> {
     /// Former entries of the change that is taken back which do not come back.
     lost: Vec<SkippedPath>,
     /// Of contents that were worked out from what the disk has, the revision of that.
-    pub(super) bases: HashMap<Revision, Revision>,
+    pub(super) bases: HashMap<(WorkspacePath, Revision), Revision>,
     /// For each change that was taken back, what it moved: where from, where to. Without a second path: what was there
     /// before is another entry than what was there from then on.
     moved: Vec<Vec<(WorkspacePath, Option<WorkspacePath>)>>,
@@ -159,9 +159,10 @@ impl<'p> UndoPlanner<'p> {
             None => None,
         });
         if let Some((revision, now)) = kept {
-            // Of what was worked out already, the state of the disk that it rests on.
-            let disk = self.bases.get(&now).copied().unwrap_or(now);
-            self.bases.insert(revision, disk);
+            // Of what was worked out already, the state of the disk that it rests on; a former content rests on none.
+            let is_disk = matches!(node, VirtualNode::OnDisk(_));
+            let disk = if is_disk { Some(now) } else { self.bases.get(&(path.clone(), now)).copied() };
+            self.bases.extend(disk.map(|disk| ((path.clone(), revision), disk)));
         }
         let revision = |before: &FileState| kept.map_or(before.revision, |(revision, _)| revision);
         let before = before.map(|before| FileState { revision: revision(before), rights: before.rights.clone() });

@@ -315,8 +315,10 @@ impl TreeComparison<'_> {
     /// What comes into the directory may be seen by nobody who might not enter the former one.
     fn give(&mut self, there: &WorkspacePath, rights: &Rights) {
         let now = self.disk.rights(there);
+        // Who has narrowed the one that is there meant it.
+        let rights = rights.in_place_of(&now);
         if rights.changes(&now) {
-            let [now, then] = [now, rights.clone()].map(|rights| Some(EntryState::Directory { rights }));
+            let [now, then] = [now, rights].map(|rights| Some(EntryState::Directory { rights }));
             self.changes.push(EntryChange::new(there, now, then));
         }
     }

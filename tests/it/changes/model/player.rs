@@ -1,6 +1,6 @@
 //! Plays operations on a server and on the model, and compares after each.
 
-use std::{collections::BTreeMap, fmt};
+use std::{collections::BTreeMap, fmt, ops::Range};
 
 use serde_json::json;
 
@@ -62,6 +62,13 @@ impl Change {
                 Some(former) if is_left => tree = tree.with(&path, former.clone()),
                 None if left == Some(Node::Directory) => made.push(path),
                 None if is_left => tree = tree.without(&path),
+                Some(Node::File { content: before, .. }) => {
+                    let (Some(Node::File { content: left, .. }), Some((now, bits))) = (left, now.file(&path)) else {
+                        return None;
+                    };
+                    let content = around(&left, now, before)?;
+                    tree = tree.with(&path, Node::File { content, mode: bits });
+                }
                 _ => return None,
             }
         }
@@ -91,6 +98,61 @@ impl Change {
     }
 }
 
+/// `base` with the lines that `one` has changed and those that `other` has; nothing where these meet.
+fn around(base: &str, one: &str, other: &str) -> Option<String> {
+    let lines = |text| str::split_inclusive(text, '\n').collect::<Vec<&str>>();
+    let (base, one, other) = (lines(base), lines(one), lines(other));
+    let (by_one, by_other) = (changes(&base, &one), changes(&base, &other));
+    let meets = |a: &Hunk, b: &Hunk| a.0.start <= b.0.end && b.0.start <= a.0.end;
+    if by_one.iter().any(|a| by_other.iter().any(|b| meets(a, b))) {
+        return None;
+    }
+    let mut all: Vec<(Hunk, &[&str])> = by_one.into_iter().map(|hunk| (hunk, &one[..])).collect();
+    all.extend(by_other.into_iter().map(|hunk| (hunk, &other[..])));
+    all.sort_by_key(|((was, _), _)| was.start);
+    let (mut text, mut at) = (String::new(), 0);
+    for ((was, is), lines) in all {
+        text.extend(base[at..was.start].iter().chain(&lines[is]).copied());
+        at = was.end;
+    }
+    text.extend(base[at..].iter().copied());
+    Some(text)
+}
+
+/// Lines of the one text, and the lines in their place.
+type Hunk = (Range<usize>, Range<usize>);
+
+/// What differs, by a longest common subsequence of all lines.
+fn changes(old: &[&str], new: &[&str]) -> Vec<Hunk> {
+    let mut longest = vec![vec![0; new.len() + 1]; old.len() + 1];
+    for i in (0..old.len()).rev() {
+        for j in (0..new.len()).rev() {
+            longest[i][j] =
+                if old[i] == new[j] { longest[i + 1][j + 1] + 1 } else { longest[i + 1][j].max(longest[i][j + 1]) };
+        }
+    }
+    let (mut hunks, mut i, mut j) = (Vec::<Hunk>::new(), 0, 0);
+    while i < old.len() || j < new.len() {
+        if i < old.len() && j < new.len() && old[i] == new[j] {
+            (i, j) = (i + 1, j + 1);
+            continue;
+        }
+        let (was, is) = (i, j);
+        while i < old.len() || j < new.len() {
+            if i < old.len() && j < new.len() && old[i] == new[j] {
+                break;
+            }
+            if j == new.len() || (i < old.len() && longest[i + 1][j] >= longest[i][j + 1]) {
+                i += 1;
+            } else {
+                j += 1;
+            }
+        }
+        hunks.push((was..i, is..j));
+    }
+    hunks
+}
+
 /// The model of one session.
 #[derive(Default)]
 struct Session {
@@ -104,7 +166,8 @@ struct Session {
 impl Session {
     fn outcomes(&self, operation: &Operation) -> Outcomes {
         let (change, may_refuse) = match operation {
-            Operation::Undo => (self.changes.last(), false),
+            // Of the content that was left no more may be known.
+            Operation::Undo => (self.changes.last(), self.changes.last().is_some_and(|last| last.after != self.tree)),
             // Whether a later change is in the way depends on more than paths: a moved directory may hold more by now.
             Operation::Redo => {
                 let last = self.undone.last();
