@@ -216,7 +216,8 @@ pub(super) fn prepare(steps: &Steps<'_>, wait_limit: &WaitLimit, prepared: &mut 
             _ => {}
         }
         let parent = path.parent().filter(|parent| prepared.0.last().is_none_or(|(last, _)| last != parent));
-        if let Some(parent) = parent.filter(|_| prepared.0.len() < MAX_OPENED) {
+        // Windows renames no directory that is open, nor one above it.
+        if let Some(parent) = parent.filter(|_| cfg!(unix) && prepared.0.len() < MAX_OPENED) {
             prepared.0.push((parent, at.dir));
         }
     }
