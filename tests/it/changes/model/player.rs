@@ -62,6 +62,8 @@ impl Change {
                 Some(former) if is_left => tree = tree.with(&path, former.clone()),
                 None if left == Some(Node::Directory) => made.push(path),
                 None if is_left => tree = tree.without(&path),
+                // What is gone already of a directory that the change has made is what is wanted.
+                None if !now.0.contains_key(&path) && made.iter().any(|top| path.starts_with(&format!("{top}/"))) => {}
                 Some(Node::File { content: before, .. }) => {
                     let (Some(Node::File { content: left, .. }), Some((now, bits))) = (left, now.file(&path)) else {
                         return None;
