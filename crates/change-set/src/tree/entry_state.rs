@@ -120,7 +120,7 @@ impl Rights {
     }
 }
 
-/// Attributes as a state has them; none where the system has none.
+/// Attributes as a state has them; `None` on a system without them.
 fn kept(mut attributes: Attributes) -> Option<Arc<Attributes>> {
     let size: usize = attributes.extended.iter().map(|(name, value)| name.len() + value.len()).sum();
     if size > MAX_ATTRIBUTES {
@@ -274,7 +274,7 @@ impl EditedPart {
         }
         let is_inside = |bytes: &[u8], at: usize| bytes.get(at).is_some_and(|byte| byte & 0xc0 == 0x80);
         let mut head = old.iter().zip(new).take_while(|(one, other)| one == other).count();
-        while is_inside(new, head) {
+        while head > 0 && is_inside(new, head) {
             head -= 1;
         }
         let ends = old[head..].iter().rev().zip(new[head..].iter().rev());
@@ -291,5 +291,28 @@ impl EditedPart {
     pub fn content(&self, old: &[u8]) -> Option<Vec<u8>> {
         let (head, tail) = (old.get(..self.head)?, old.get(old.len().checked_sub(self.tail)?..)?);
         Some([head, self.middle.as_bytes(), tail].concat())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::EditedPart;
+
+    #[test]
+    fn an_edited_part_leads_from_the_one_content_to_the_other() {
+        for (old, new) in [
+            (&b"one\ntwo\n"[..], &b"one\n2\n"[..]),
+            (b"", b"new"),
+            (b"gone", b""),
+            ("caf\u{e9}".as_bytes(), "caf\u{e8}".as_bytes()),
+            ("\u{e9}".as_bytes(), "\u{f9}\u{e9}".as_bytes()),
+            (b"aaa", b"aa"),
+        ] {
+            let part = EditedPart::of(old, new).unwrap();
+            assert_eq!(part.content(old).unwrap(), new, "{part:?}");
+        }
+        // No UTF-8, from its first byte on.
+        assert_eq!(EditedPart::of(b"a", &[0x80, 0x81]), None);
+        assert_eq!(EditedPart::of(b"a", &[b'b'; 1_001]), None);
     }
 }

@@ -71,7 +71,8 @@ impl OpenDirectory {
         Ok(Self { dir, _above: above })
     }
 
-    /// The one that is to hold an entry, whose `locks` are held, and the entry's name there; none where it is missing.
+    /// The directory that is to hold an entry, whose `locks` are held, and the entry's name in it; `None` where that
+    /// directory is missing.
     /// Temporary files that an earlier process left in it are removed.
     ///
     /// # Errors

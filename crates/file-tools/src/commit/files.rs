@@ -21,7 +21,7 @@ use super::{
     file::commit_file,
     made_above, note_of, other_names, read_failed, record_directories, record_entries, record_moved, state_now,
     step::{ChangeStep, CommittedFiles},
-    tree::{WholeTree, check_capacity, content_mark, marked, not_deleted},
+    tree::{WholeTree, check_capacity, content_mark, is_other, marked, not_deleted, unchanged},
 };
 
 /// The note on a change of several files without a journal.
@@ -99,15 +99,19 @@ fn base_of(step: &ChangeStep) -> Base {
 
 /// The steps of the entries of a tree that goes or is moved with other steps; none of any other step.
 fn of_entries(cx: &CallContext, step: &ChangeStep) -> Result<Vec<ChangeStep>, ToolError> {
-    let Some(tree) = &step.tree else { return Ok(Vec::new()) };
+    if step.tree.is_none() {
+        return Ok(Vec::new());
+    }
     // Without a lock: the set compares each entry once more under its own.
     let state = |target: &WritablePath| {
         let special = || not_deleted(target.asked(), target.asked(), "it is a special file");
         state_now(cx, target)?.ok_or_else(special)
     };
     if let Some(source) = &step.source {
+        unchanged(cx, source, step, Purpose::Move(&step.target))?;
         return Ok(vec![ChangeStep::move_to(source.clone(), step.target.clone(), state(source)?)]);
     }
+    let tree = unchanged(cx, &step.target, step, Purpose::Remove)?;
     check_capacity(cx, step.target.asked(), tree.bytes())?;
     let mut paths: Vec<WorkspacePath> = tree.paths().map(|(path, _)| path).collect();
     // The innermost first.
@@ -116,6 +120,9 @@ fn of_entries(cx: &CallContext, step: &ChangeStep) -> Result<Vec<ChangeStep>, To
         cx.check()?;
         let target = cx.workspace.writable_entry(path)?;
         let was = state(&target)?;
+        if is_other(step, path, &was) {
+            return Err(changed(step.target.asked()));
+        }
         Ok(ChangeStep::remove(target, was, false))
     };
     paths.iter().map(removal).collect()
@@ -226,10 +233,8 @@ impl<'c> LoneMove<'c> {
         let [first, second] = approval.for_two_steps();
         let done = WholeTree { steps: vec![self.moved] }.commit(cx, tool, undoable, first)?;
         // What was moved is in its place: a directory that stays is no reason to say otherwise.
-        let mut removed = self.removed;
-        removed.sort_by(|one, other| one.target.path().relative().cmp(other.target.path().relative()));
-        if !removed.is_empty() {
-            let _ = WholeTree { steps: removed }.commit(cx, tool, Undoable::No, second);
+        if !self.removed.is_empty() {
+            let _ = WholeTree::sorted(self.removed).commit(cx, tool, Undoable::No, second);
         }
         Ok(done)
     }
@@ -566,6 +571,34 @@ mod tests {
         let twice = commit(&cx, &[file(&cx, "a", Some("1"), "x"), file(&cx, "a", Some("1"), "y")]).unwrap_err();
         assert!(twice.text().starts_with("a occurs more than once"), "{}", twice.text());
         assert_eq!(tree(root), before.0);
+    }
+
+    #[test]
+    fn what_has_changed_since_it_was_planned_is_neither_deleted_nor_moved_over_something() {
+        let temp = tempfile::tempdir().unwrap();
+        let root = temp.path();
+        for name in ["a", "b", "over"] {
+            fs::write(root.join(name), name).unwrap();
+        }
+        let cx = context(root);
+        let listed = |path: &str| cx.workspace.tree(&entry(&cx, path), Purpose::Remove).unwrap();
+        let gone = |path: &str, content| ChangeStep::remove_tree(entry(&cx, path), listed(path), content);
+        let steps = [gone("a", None), gone("b", None)];
+        let other_content = [gone("a", None), gone("b", Some(Revision::of(b"read before")))];
+        let to = entry(&cx, "over");
+        let over = [ChangeStep::move_tree(entry(&cx, "b"), to, listed("b")), removed(&cx, "over", node("over"))];
+        fs::write(root.join("b"), "by a person").unwrap();
+        let now = tree(root);
+        for steps in [&steps, &over] {
+            let error = commit(&cx, steps).unwrap_err();
+            assert!(error.text().starts_with("b has changed during the call"), "{}", error.text());
+            assert_eq!(tree(root), now);
+        }
+        fs::write(root.join("b"), "b").unwrap();
+        let error = commit(&cx, &other_content).unwrap_err();
+        assert!(error.text().starts_with("b has changed during the call"), "{}", error.text());
+        commit(&cx, &[gone("a", None), gone("b", Some(Revision::of(b"b")))]).unwrap();
+        assert!(!root.join("a").exists() && !root.join("b").exists());
     }
 
     #[test]

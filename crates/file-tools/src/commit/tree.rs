@@ -29,10 +29,14 @@ pub(super) struct WholeTree<'c> {
 }
 
 impl<'c> WholeTree<'c> {
-    pub(super) fn of(steps: &'c [ChangeStep]) -> Option<Self> {
-        let mut steps: Vec<&ChangeStep> = steps.iter().collect();
-        // By the names on the way: what is in a directory comes after it, and before what is in another one.
+    /// By the names on the way: what is in a directory comes after it, and before what is in another one.
+    pub(super) fn sorted(mut steps: Vec<&'c ChangeStep>) -> Self {
         steps.sort_by(|one, other| one.target.path().relative().cmp(other.target.path().relative()));
+        Self { steps }
+    }
+
+    pub(super) fn of(steps: &'c [ChangeStep]) -> Option<Self> {
+        let Self { steps } = Self::sorted(steps.iter().collect());
         let (top, inside) = steps.split_first()?;
         let is_whole = if top.source.is_some() {
             // Directories that are made for it take an intent, but that of a special file is none.
@@ -73,7 +77,7 @@ impl<'c> WholeTree<'c> {
         Ok(CommittedFiles { notes: change.note.into_iter().collect(), ..done })
     }
 
-    /// What must be at each path that goes; none where the listing alone tells.
+    /// The change of each path that goes; `None` where the step has a listing, which is compared as a whole.
     fn bases(&self, top: &ChangeStep) -> Option<HashMap<&'c WorkspacePath, &'c EntryChange>> {
         let base = |step: &&'c ChangeStep| (step.target.path(), &step.change);
         top.tree.is_none().then(|| self.steps.iter().map(base).collect())
@@ -99,7 +103,7 @@ impl<'c> WholeTree<'c> {
 }
 
 /// The entry that is moved or goes, if it is what the step says.
-fn unchanged(
+pub(super) fn unchanged(
     cx: &CallContext,
     entry: &WritablePath,
     step: &ChangeStep,
@@ -267,7 +271,7 @@ impl TreeChange<'_> {
 }
 
 /// Whether a file that goes with a listed tree holds something else than it was checked for.
-fn is_other(top: &ChangeStep, path: &WorkspacePath, is: &EntryState) -> bool {
+pub(super) fn is_other(top: &ChangeStep, path: &WorkspacePath, is: &EntryState) -> bool {
     let is_known = |was: &EntryState| *was != EntryState::from(Revision::of(b""));
     let checked = top.change.from.as_ref().filter(|was| top.tree.is_some() && is_known(was));
     path == top.target.path() && checked.is_some_and(|was| !is_same(was, is))
