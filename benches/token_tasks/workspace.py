@@ -399,32 +399,41 @@ def notebook():
 
 def pdf(pages=12):
     """A PDF with a paragraph of text on each page, its streams compressed."""
+    return pdf_of([[f"Page {number} of the manual"] + [
+        f"{number}.{line} Valve {number * 31 + line} opens at {number * 12 + line * 3} bar and closes below {number + line} bar."
+        for line in range(1, 21)] for number in range(1, pages + 1)])
+
+
+def pdf_of(pages, pack=True):
+    """A PDF with these lines on its pages; without `pack` it is pure ASCII."""
     objects = ["<< /Type /Catalog /Pages 2 0 R >>", None, "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>"]
     kids = []
-    for number in range(1, pages + 1):
-        lines = [f"Page {number} of the manual"] + [
-            f"{number}.{line} Valve {number * 31 + line} opens at {number * 12 + line * 3} bar and closes below {number + line} bar."
-            for line in range(1, 21)]
-        content = "BT /F1 11 Tf 14 TL 56 780 Td " + " ".join(f"({line}) Tj T*" for line in lines) + " ET"
-        packed = zlib.compress(content.encode())
+    for lines in pages:
+        shown = " ".join("(" + line.replace("(", r"\(").replace(")", r"\)") + ") Tj T*" for line in lines)
+        content = f"BT /F1 11 Tf 14 TL 56 780 Td {shown} ET".encode("latin-1")
         kids.append(f"{len(objects) + 1} 0 R")
         objects.append(f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Resources << /Font << /F1 3 0 R >> >> "
                        f"/Contents {len(objects) + 2} 0 R >>")
-        objects.append((f"<< /Length {len(packed)} /Filter /FlateDecode >>\nstream\n", packed, "\nendstream"))
-    objects[1] = f"<< /Type /Pages /Count {pages} /Kids [{' '.join(kids)}] >>"
-    out, offsets = bytearray(b"%PDF-1.5\n%\xe2\xe3\xcf\xd3\n"), []
+        objects.append(stream(zlib.compress(content), "/Filter /FlateDecode") if pack else stream(content))
+    objects[1] = f"<< /Type /Pages /Count {len(pages)} /Kids [{' '.join(kids)}] >>"
+    return pdf_file(objects, b"%PDF-1.5\n%\xe2\xe3\xcf\xd3\n" if pack else b"%PDF-1.5\n")
+
+
+def stream(data, entries=""):
+    return f"<< /Length {len(data)} {entries} >>\nstream\n".encode() + data + b"\nendstream"
+
+
+def pdf_file(objects, out=b"%PDF-1.5\n", trailer=""):
+    """The objects, numbered from 1, the first of them the catalog, with their table."""
+    out, offsets = bytearray(out), []
     for number, body in enumerate(objects, 1):
         offsets.append(len(out))
-        parts = body if isinstance(body, tuple) else (body,)
-        out += f"{number} 0 obj\n".encode()
-        for part in parts:
-            out += part if isinstance(part, bytes) else part.encode()
-        out += b"\nendobj\n"
+        out += f"{number} 0 obj\n".encode() + (body if isinstance(body, bytes) else body.encode()) + b"\nendobj\n"
     start = len(out)
     out += f"xref\n0 {len(objects) + 1}\n0000000000 65535 f \n".encode()
     for offset in offsets:
         out += f"{offset:010} 00000 n \n".encode()
-    out += f"trailer\n<< /Size {len(objects) + 1} /Root 1 0 R >>\nstartxref\n{start}\n%%EOF\n".encode()
+    out += f"trailer\n<< /Size {len(objects) + 1} /Root 1 0 R {trailer}>>\nstartxref\n{start}\n%%EOF\n".encode()
     return bytes(out)
 
 
@@ -432,9 +441,21 @@ RELATED = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 PACKAGE = "http://schemas.openxmlformats.org/package/2006"
 
 
-def office(parts, kinds, relations):
-    """A ZIP archive with the parts of an Office document, their content types and their relations."""
+def archive(parts, method=zipfile.ZIP_STORED):
+    """A ZIP archive; a part is a text or its pieces."""
     out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as made:
+        for name, pieces in parts.items():
+            info = zipfile.ZipInfo(name, (2026, 1, 2, 3, 4, 6))
+            info.compress_type = method
+            with made.open(info, "w") as part:
+                for piece in (pieces,) if isinstance(pieces, str) else pieces:
+                    part.write(piece.encode())
+    return out.getvalue()
+
+
+def office(parts, kinds, relations, method=zipfile.ZIP_STORED):
+    """A ZIP archive with the parts of an Office document, their content types and their relations."""
     overrides = "".join(f'<Override PartName="/{name}" ContentType="application/vnd.openxmlformats-officedocument.{kind}+xml"/>'
                         for name, kind in kinds.items())
     parts = {
@@ -447,10 +468,8 @@ def office(parts, kinds, relations):
            for name, targets in relations.items()},
         **parts,
     }
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, text in parts.items():
-            archive.writestr(zipfile.ZipInfo(name, (2026, 1, 2, 3, 4, 6)), '<?xml version="1.0" encoding="UTF-8"?>\n' + text)
-    return out.getvalue()
+    declared = '<?xml version="1.0" encoding="UTF-8"?>\n'
+    return archive({name: (declared, *((pieces,) if isinstance(pieces, str) else pieces)) for name, pieces in parts.items()}, method)
 
 
 def docx(sections=30):
@@ -466,6 +485,11 @@ def docx(sections=30):
                           'Delays are free.</w:delText></w:r></w:del><w:ins w:id="2" w:author="Ada" w:date="2026-03-01T10:00:00Z">'
                           '<w:r><w:t xml:space="preserve"> A delay costs 2 percent a week.</w:t></w:r></w:ins>')
             body.append(f'<w:p><w:r><w:t xml:space="preserve">{text}</w:t></w:r>{change}</w:p>')
+    return docx_of(body)
+
+
+def docx_of(body):
+    """A Word document with these paragraphs, each as XML."""
     word = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
     return office(
         {"word/document.xml": f'<w:document xmlns:w="{word}"><w:body>{"".join(body)}</w:body></w:document>',
@@ -478,36 +502,49 @@ def docx(sections=30):
 
 def xlsx(rows=2000):
     """Orders in Excel, 2,000 rows of five columns, and a sheet with their total."""
+    def order(number):
+        return (number, f"customer {number * 37 % 900}", f"part-{number * 11 % 500:03}", number % 9 + 1, number * 13 % 700 + 0.5)
+    titles = ("order", "customer", "part", "pieces", "price")
+    sum_of = (f"SUMPRODUCT(Orders!D2:D{rows},Orders!E2:E{rows})", 3512345.5)
+    return xlsx_of({"Orders": [titles, *map(order, range(1, rows))], "Total": [("turnover", sum_of)]})
+
+
+def xlsx_of(sheets):
+    """A workbook; a cell is a text, a number, or a formula with its value."""
     main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 
     def cell(place, value):
+        if isinstance(value, tuple):
+            return f'<c r="{place}"><f>{value[0]}</f><v>{value[1]}</v></c>'
         if isinstance(value, str):
             return f'<c r="{place}" t="inlineStr"><is><t>{value}</t></is></c>'
         return f'<c r="{place}"><v>{value}</v></c>'
 
-    def order(number):
-        return (number, f"customer {number * 37 % 900}", f"part-{number * 11 % 500:03}", number % 9 + 1, number * 13 % 700 + 0.5)
-    titles = ("order", "customer", "part", "pieces", "price")
-    table = "".join(
-        f'<row r="{row}">' + "".join(cell(f"{letter}{row}", value) for letter, value in zip("ABCDE", values)) + "</row>"
-        for row, values in enumerate([titles, *map(order, range(1, rows))], 1))
-    total = (f'<row r="1">{cell("A1", "turnover")}<c r="B1"><f>SUMPRODUCT(Orders!D2:D{rows},Orders!E2:E{rows})</f>'
-             "<v>3512345.5</v></c></row>")
-
-    def sheet(data):
+    def sheet(rows):
+        data = "".join(f'<row r="{row}">' + "".join(cell(f"{letter}{row}", value) for letter, value in zip("ABCDEFGH", values)) + "</row>"
+                       for row, values in enumerate(rows, 1))
         return f'<worksheet xmlns="{main}"><sheetData>{data}</sheetData></worksheet>'
+    numbers = list(enumerate(sheets, 1))
+    listed = "".join(f'<sheet name="{name}" sheetId="{number}" r:id="rId{number}"/>' for number, name in numbers)
     return office(
-        {"xl/workbook.xml": f'<workbook xmlns="{main}" xmlns:r="{RELATED}"><sheets><sheet name="Orders" sheetId="1" r:id="rId1"/>'
-                            '<sheet name="Total" sheetId="2" r:id="rId2"/></sheets></workbook>',
-         "xl/worksheets/sheet1.xml": sheet(table), "xl/worksheets/sheet2.xml": sheet(total)},
-        {"xl/workbook.xml": "spreadsheetml.sheet.main", "xl/worksheets/sheet1.xml": "spreadsheetml.worksheet",
-         "xl/worksheets/sheet2.xml": "spreadsheetml.worksheet"},
+        {"xl/workbook.xml": f'<workbook xmlns="{main}" xmlns:r="{RELATED}"><sheets>{listed}</sheets></workbook>',
+         **{f"xl/worksheets/sheet{number}.xml": sheet(sheets[name]) for number, name in numbers}},
+        {"xl/workbook.xml": "spreadsheetml.sheet.main",
+         **{f"xl/worksheets/sheet{number}.xml": "spreadsheetml.worksheet" for number, _ in numbers}},
         {"_rels/.rels": [("officeDocument", "xl/workbook.xml")],
-         "xl/_rels/workbook.xml.rels": [("worksheet", "worksheets/sheet1.xml"), ("worksheet", "worksheets/sheet2.xml")]})
+         "xl/_rels/workbook.xml.rels": [("worksheet", f"worksheets/sheet{number}.xml") for number, _ in numbers]})
 
 
 def pptx(slides=24):
     """A presentation of 24 slides, each with a title, five lines and notes."""
+    return pptx_of([(f"Region {number}", [f"Region {number} sold {number * 41 + line} units of product {line} in week {number + line}"
+                                          for line in range(1, 6)], f"Say that the stock of region {number} lasts {number * 3} days.")
+                    for number in range(1, slides + 1)])
+
+
+def pptx_of(given):
+    """A presentation; a slide is its title, its lines and what its notes say."""
+    slides = len(given)
     names = ('xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main" '
              f'xmlns:p="http://schemas.openxmlformats.org/presentationml/2006/main" xmlns:r="{RELATED}"')
 
@@ -520,12 +557,10 @@ def pptx(slides=24):
         "ppt/_rels/presentation.xml.rels": [("slide", f"slides/slide{number}.xml") for number in range(1, slides + 1)]}
     ids = "".join(f'<p:sldId id="{255 + number}" r:id="rId{number}"/>' for number in range(1, slides + 1))
     parts["ppt/presentation.xml"] = f"<p:presentation {names}><p:sldIdLst>{ids}</p:sldIdLst></p:presentation>"
-    for number in range(1, slides + 1):
-        text = [f"Region {number} sold {number * 41 + line} units of product {line} in week {number + line}" for line in range(1, 6)]
-        notes = [f"Say that the stock of region {number} lasts {number * 3} days."]
+    for number, (title, text, notes) in enumerate(given, 1):
         for folder, name, root, shapes in (
-                ("slides", f"slide{number}", "sld", shape("title", [f"Region {number}"]) + shape("body", text)),
-                ("notesSlides", f"notesSlide{number}", "notes", shape("body", notes))):
+                ("slides", f"slide{number}", "sld", shape("title", [title]) + shape("body", text)),
+                ("notesSlides", f"notesSlide{number}", "notes", shape("body", [notes]))):
             parts[f"ppt/{folder}/{name}.xml"] = f"<p:{root} {names}><p:cSld><p:spTree>{shapes}</p:spTree></p:cSld></p:{root}>"
             kinds[f"ppt/{folder}/{name}.xml"] = f"presentationml.{folder[:-1]}"
         relations[f"ppt/slides/_rels/slide{number}.xml.rels"] = [("notesSlide", f"../notesSlides/notesSlide{number}.xml")]
