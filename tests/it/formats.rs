@@ -3,4 +3,4 @@
 mod images;
 mod notebooks;
 mod office;
-mod pdf;
+pub(crate) mod pdf;

@@ -1,6 +1,7 @@
 //! glob and grep, with and without an index.
 
 mod definitions;
+mod documents;
 mod glob;
 mod grep;
 #[cfg(unix)]

@@ -113,7 +113,7 @@ impl GlobRequest {
         let tally = Tally::default();
         notes.extend(omissions::absent_note(&self.scope));
         notes.extend(omissions::limit_notes(&tally, &found.walk.limits_hit));
-        let skipped = SkippedFiles::of(&tally, &found.walk);
+        let skipped = SkippedFiles::of(&tally, &found.walk, 0);
         let skipped_paths = skipped.named(&SkippedPaths::default(), &found.walk);
         notes.extend(skipped.note(&skipped_paths, MAX_SEARCH_FILE_SIZE));
 

@@ -2,6 +2,7 @@
 //!
 //! Reads the arguments, runs the search and notes the shown files as seen. The search itself is in the crate `tree_search`.
 
+mod documents;
 mod render;
 mod request;
 
@@ -47,7 +48,7 @@ impl Tool for Grep {
         let started = Instant::now();
         let mut request = GrepRequest::read(cx, args)?;
         let scope = cx.scope(request.args.path.as_deref(), ExistingKind::FileOrDirectory)?;
-        let mut found = request.run(cx, &scope, &cx.stop, None)?;
+        let (mut found, documents) = request.run(cx, &scope, &cx.stop, None)?;
         let prototypes = request.add_prototypes(cx, &scope, &mut found)?;
         if found.stopped == Some(StopReason::Cancelled) {
             cx.check()?;
@@ -69,6 +70,7 @@ impl Tool for Grep {
             request: &request,
             scope: &scope,
             found: &found,
+            documents,
             prototypes,
             unscoped,
             hidden,
@@ -86,6 +88,10 @@ impl Tool for Grep {
         });
         for (at, numbers) in shown.into_iter().filter(|_| is_of_lines) {
             let hits = &found.files[at].1;
+            // No edit changes them, and a line of their text is none of their bytes.
+            if hits.is_document {
+                continue;
+            }
             if let Some(revision) = rev.or_else(|| revision(hits)) {
                 // Large contents are not kept: of these the ledger has the rev alone.
                 let content = hits.seen.as_ref().and_then(|seen| seen.bytes.as_deref());
@@ -119,7 +125,7 @@ const OWN_ALIASES: &[Alias] = &[
 /// `edit` takes them, and not as the JSON around.
 fn note_scopes(cx: &CallContext, found: &mut ContentHits, outer: bool) -> usize {
     let mut unknown = 0;
-    for (_, hits) in found.files.iter_mut().filter(|(_, hits)| !hits.lines.is_empty()) {
+    for (_, hits) in found.files.iter_mut().filter(|(_, hits)| !hits.lines.is_empty() && !hits.is_document) {
         let Some(definitions) = outline(cx, hits) else {
             unknown += 1;
             continue;

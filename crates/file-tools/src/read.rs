@@ -4,6 +4,7 @@
 
 mod copied_text;
 mod definition;
+mod document_text;
 mod image;
 mod notebook;
 #[cfg(feature = "office")]
@@ -46,6 +47,7 @@ use super::{
     tool::{LINE_ALIASES, PATH_ALIASES},
 };
 pub(crate) use copied_text::{TextSource, copied_text};
+pub(crate) use document_text::{ReadDocument, read_document};
 pub(crate) use since::Base;
 
 /// Stands in for the reader of PDF files in a build without it.

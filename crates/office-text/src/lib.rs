@@ -131,18 +131,6 @@ impl Outline {
     }
 }
 
-/// Whether a file that begins so may be a document, or an older or encrypted one: a ZIP archive whose first part is one of
-/// those that come first in documents, or a compound file. A hundred bytes are enough.
-pub fn may_be_document(head: &[u8]) -> bool {
-    const FIRST_PARTS: [&[u8]; 7] =
-        [b"[Content_Types].xml", b"_rels/", b"docProps/", b"word/", b"xl/", b"ppt/", b"mimetype"];
-    let name = head.strip_prefix(b"PK\x03\x04").and_then(|rest| rest.get(26..)).unwrap_or_default();
-    // An EPUB begins with its media type as OpenDocument does.
-    let is_office =
-        FIRST_PARTS.iter().any(|first| name.starts_with(first)) && !name.starts_with(b"mimetypeapplication/epub");
-    is_office || head.starts_with(&package::CFB_MAGIC)
-}
-
 /// Opens a document and hands it to `read`; `stopped` is asked often and ends the work.
 ///
 /// # Errors

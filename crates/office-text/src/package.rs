@@ -244,7 +244,7 @@ fn zip_error(error: rawzip::Error) -> OfficeError {
 }
 
 /// How the files of Word 97 begin, and encrypted ones of today: [MS-CFB] 2.2.
-pub(crate) const CFB_MAGIC: [u8; 8] = [0xD0, 0xCF, 0x11, 0xE0, 0xA1, 0xB1, 0x1A, 0xE1];
+const CFB_MAGIC: [u8; 8] = [0xD0, 0xCF, 0x11, 0xE0, 0xA1, 0xB1, 0x1A, 0xE1];
 
 /// Kinds of such files, by a name in their directory, or the first four bytes of the class that its first entry has.
 const COMPOUND_FILES: [(&str, u32, OfficeError); 7] = [

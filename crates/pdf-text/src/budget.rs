@@ -17,6 +17,10 @@ pub enum PdfError {
     /// More work or memory than one file may cost.
     #[error("too large: {0}")]
     TooLarge(&'static str),
+    /// One of its streams is too large for a file that is read beside others: see
+    /// [`with_small_pdf`](crate::with_small_pdf).
+    #[error("too large to be read beside other files")]
+    NotSmall,
     /// The caller no longer wants it, or its time is used up.
     #[error("too complex to be read within the time limit")]
     Stopped,
@@ -24,6 +28,9 @@ pub enum PdfError {
 
 /// Bytes that all streams of one call may decode to, one after the other: a book with its fonts takes a tenth.
 const MAX_DECODED_BYTES: usize = 256 << 20;
+
+/// Bytes that a stream of a file that is read beside others may decode to.
+const MAX_SMALL_STREAM_BYTES: usize = 4 << 20;
 
 /// Steps of one call, each some nanoseconds: three seconds in all.
 const MAX_STEPS: u64 = 1 << 30;
@@ -35,15 +42,27 @@ pub(super) struct PdfBudget<'a> {
     decoded: Cell<usize>,
     steps: Cell<u64>,
     look_at: Cell<u64>,
+    /// Bytes that one stream may decode to.
+    pub(super) largest_stream: usize,
     stopped: &'a dyn Fn() -> bool,
 }
 
 impl<'a> PdfBudget<'a> {
     pub(super) fn new(stopped: &'a dyn Fn() -> bool) -> Self {
+        Self::of_streams(usize::MAX, stopped)
+    }
+
+    /// That of a file that is read beside others.
+    pub(super) fn small(stopped: &'a dyn Fn() -> bool) -> Self {
+        Self::of_streams(MAX_SMALL_STREAM_BYTES, stopped)
+    }
+
+    fn of_streams(largest_stream: usize, stopped: &'a dyn Fn() -> bool) -> Self {
         Self {
             decoded: Cell::new(MAX_DECODED_BYTES),
             steps: Cell::new(MAX_STEPS),
             look_at: Cell::new(MAX_STEPS),
+            largest_stream,
             stopped,
         }
     }

@@ -92,14 +92,29 @@ pub fn with_pdf<T>(
             Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(2)),
         }
     };
+    caught(|| read(&Pdf::open(bytes, PdfBudget::new(stopped))?))
+}
+
+/// As [`with_pdf`], at the same time as other files: each takes at most some 30 MB beside its bytes.
+///
+/// # Errors
+/// [`PdfError::NotSmall`] for a file that may take more, perhaps after a part of it was read.
+pub fn with_small_pdf<T>(
+    bytes: &[u8],
+    stopped: &dyn Fn() -> bool,
+    read: impl FnOnce(&Pdf<'_>) -> Result<T, PdfError>,
+) -> Result<T, PdfError> {
+    caught(|| read(&Pdf::open(bytes, PdfBudget::small(stopped))?))
+}
+
+fn caught<T>(read: impl FnOnce() -> Result<T, PdfError>) -> Result<T, PdfError> {
     // No input is known that panics.
-    panic::catch_unwind(AssertUnwindSafe(|| read(&Pdf::open(bytes, stopped)?)))
-        .unwrap_or(Err(PdfError::Damaged("its data is invalid")))
+    panic::catch_unwind(AssertUnwindSafe(read)).unwrap_or(Err(PdfError::Damaged("its data is invalid")))
 }
 
 impl<'a> Pdf<'a> {
-    fn open(bytes: &'a [u8], stopped: &'a dyn Fn() -> bool) -> Result<Self, PdfError> {
-        let mut file = PdfFile::open(bytes, PdfBudget::new(stopped))?;
+    fn open(bytes: &'a [u8], budget: PdfBudget<'a>) -> Result<Self, PdfError> {
+        let mut file = PdfFile::open(bytes, budget)?;
         let mut found = pages(&file)?;
         if found.is_empty() {
             file = file.repaired()?;

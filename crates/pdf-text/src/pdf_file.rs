@@ -219,7 +219,8 @@ impl<'a> PdfFile<'a> {
         let stream = Rc::new(ObjectStream { number, bytes: decoded.bytes, members });
         let mut kept = self.object_streams.borrow_mut();
         let mut size: usize = kept.iter().map(|kept| kept.bytes.len()).sum();
-        while !kept.is_empty() && size + stream.bytes.len() > KEPT_BYTES {
+        let most = KEPT_BYTES.min(self.budget.largest_stream.saturating_mul(2));
+        while !kept.is_empty() && size + stream.bytes.len() > most {
             size -= kept.remove(0).bytes.len();
         }
         kept.push(Rc::clone(&stream));

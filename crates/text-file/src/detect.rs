@@ -259,10 +259,63 @@ pub(super) fn kind_name(head: &[u8]) -> String {
 /// Endings of documents: PDF, Word, Excel, `PowerPoint` and `OpenDocument`.
 const DOCUMENT_ENDINGS: &str = "pdf doc docm docx dotx odp ods odt otp ots ott ppt pptm pptx ppsx xls xlsm xlsx xltx";
 
-/// Whether a file is called as documents are, whose text `read` shows and no search sees.
+/// Whether a file is called as documents are, whose text is read and searched part by part.
 pub fn is_document_name(path: &Path) -> bool {
     let ending = path.extension().and_then(OsStr::to_str).unwrap_or_default();
     !ending.is_empty() && DOCUMENT_ENDINGS.split(' ').any(|known| known.eq_ignore_ascii_case(ending))
+}
+
+/// How a document is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DocumentFormat {
+    /// Portable Document Format.
+    Pdf,
+    /// Word, Excel, `PowerPoint` or `OpenDocument`: a ZIP archive, or a compound file (older, or encrypted).
+    Office,
+}
+
+/// Within how many first bytes a file that is called a PDF has the header of one.
+// As Acrobat takes it: PDF Reference 1.7, appendix H, implementation note 13.
+const PDF_HEADER_WITHIN: usize = 1024;
+const PDF_HEADER: &[u8] = b"%PDF-";
+/// Bytes by which [`document_format`] recognises all but archives with another first part.
+pub const DOCUMENT_HEAD_BYTES: usize = PDF_HEADER_WITHIN;
+const ZIP_MAGIC: &[u8] = b"PK\x03\x04";
+const COMPOUND_FILE_MAGIC: &[u8] = &[0xD0, 0xCF, 0x11, 0xE0, 0xA1, 0xB1, 0x1A, 0xE1];
+/// The first part of most documents. An EPUB begins with its media type as `OpenDocument` does.
+const FIRST_PARTS: [&[u8]; 7] =
+    [b"[Content_Types].xml", b"_rels/", b"docProps/", b"word/", b"xl/", b"ppt/", b"mimetype"];
+const EPUB_START: &[u8] = b"mimetypeapplication/epub";
+
+/// The format that a file which begins with `head` may be a document of; its name decides only where the content leaves it
+/// open. Of an archive with another first part, a longer head may hold the part that every Office document has.
+///
+/// ```
+/// use std::path::Path;
+///
+/// use text_file::{DocumentFormat, document_format};
+///
+/// assert_eq!(document_format(Path::new("report"), b"%PDF-1.7\n"), Some(DocumentFormat::Pdf));
+/// assert_eq!(document_format(Path::new("notes.pdf"), b"about %PDF-1.7"), Some(DocumentFormat::Pdf));
+/// assert_eq!(document_format(Path::new("notes.txt"), b"about %PDF-1.7"), None);
+/// ```
+pub fn document_format(path: &Path, head: &[u8]) -> Option<DocumentFormat> {
+    let is_pdf_name = || path.extension().is_some_and(|name| name.eq_ignore_ascii_case("pdf"));
+    // A text may speak of the header; in a file of that name it may have other bytes before it.
+    let is_pdf = head.starts_with(PDF_HEADER)
+        || is_pdf_name() && memchr::memmem::find(&head[..head.len().min(PDF_HEADER_WITHIN)], PDF_HEADER).is_some();
+    let is_archive = || {
+        let Some(rest) = head.strip_prefix(ZIP_MAGIC) else { return false };
+        let name = rest.get(26..).unwrap_or_default();
+        FIRST_PARTS.iter().any(|first| name.starts_with(first)) && !name.starts_with(EPUB_START)
+            // It may have its parts in any order.
+            || is_document_name(path)
+            || memchr::memmem::find(head, FIRST_PARTS[0]).is_some()
+    };
+    if is_pdf {
+        return Some(DocumentFormat::Pdf);
+    }
+    (head.starts_with(COMPOUND_FILE_MAGIC) || is_archive()).then_some(DocumentFormat::Office)
 }
 
 /// The media type of a file called `name`, for clients that choose a viewer or a highlighter; `None` for an ending that is not known.

@@ -34,7 +34,8 @@ mod offsets;
 mod tokens;
 pub mod wildcard;
 
-pub use detect::{binary_kind, is_document_name, looks_like_utf16, media_type};
+pub use detect::{DOCUMENT_HEAD_BYTES, DocumentFormat, binary_kind, document_format, is_document_name};
+pub use detect::{looks_like_utf16, media_type};
 pub use document::{
     Document, HEAD_BYTES, Layout, encoding_of_head, is_padded, is_plain, is_utf8, spliced, view, whole_lines,
 };

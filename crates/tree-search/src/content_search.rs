@@ -9,6 +9,7 @@
 //! file) → `collector` (its lines).
 
 mod collector;
+mod document;
 mod known_result;
 mod pool;
 mod producer;
@@ -25,6 +26,8 @@ use crate::{ContentHits, FileFilter, MetLinks, PathSource, Query, Scope};
 use pool::{Chunk, SearchPool};
 use producer::Producer;
 use worker::Worker;
+
+pub use document::{DocumentSearch, HitLimits};
 
 /// Searches the files of `scope` that `filter` admits.
 ///

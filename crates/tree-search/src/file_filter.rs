@@ -164,9 +164,23 @@ fn reason(error: &ignore::Error) -> String {
     }
 }
 
+/// Types that ripgrep, which knows `pdf`, has no names for.
+const DOCUMENT_TYPES: [(&str, &str); 6] = [
+    ("docx", "*.{docx,docm,dotx}"),
+    ("xlsx", "*.{xlsx,xlsm,xltx}"),
+    ("pptx", "*.{pptx,pptm,ppsx}"),
+    ("odt", "*.{odt,ott}"),
+    ("ods", "*.{ods,ots}"),
+    ("odp", "*.{odp,otp}"),
+];
+
 fn file_types(names: &str) -> Result<Types, FilterError> {
     let mut builder = TypesBuilder::new();
     builder.add_defaults();
+    for (name, glob) in DOCUMENT_TYPES {
+        // It fails only for a name that is no word.
+        let _ = builder.add(name, glob);
+    }
     for name in names.split(',').map(|name| name.trim().trim_start_matches('.')).filter(|name| !name.is_empty()) {
         let definitions = builder.definitions();
         let known = |wanted: &str| definitions.iter().any(|known| known.name() == wanted);

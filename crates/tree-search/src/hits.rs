@@ -4,8 +4,9 @@ use std::io;
 
 use confined_fs::stop::{StopReason, StopSignal};
 use confined_fs::{Revision, Stat, Workspace, WorkspacePath, walk::WalkReport};
-use text_file::{Document, is_document_name};
+use text_file::Document;
 
+use crate::documents::MetDocument;
 use crate::{MetLinks, PathSource, ProgressReader};
 
 #[derive(Debug, Default)]
@@ -19,6 +20,8 @@ pub struct ContentHits {
     pub capped: bool,
     pub stopped: Option<StopReason>,
     pub tally: Tally,
+    /// In path order; none of them is searched here, see [`DocumentSearch`](crate::documents::DocumentSearch).
+    pub documents: Vec<MetDocument>,
     pub skipped: SkippedPaths,
     pub walk: WalkReport,
     pub links: MetLinks,
@@ -45,6 +48,8 @@ pub struct HitLine {
     pub cut_at: Option<u64>,
     /// The innermost definition around it, where that was looked for: `fn load`.
     pub scope: Option<String>,
+    /// The part of a document that it is in, as `read` takes it: `page 3`.
+    pub part: Option<String>,
 }
 
 #[derive(Clone, Debug)]
@@ -65,6 +70,8 @@ pub struct FileHits {
     pub occurrences: usize,
     pub lines: Vec<HitLine>,
     pub prototypes: bool,
+    /// Whether it is a document, whose lines are those of its text.
+    pub is_document: bool,
     pub seen: Option<SeenContent>,
     /// Bytes of text in `lines`.
     pub(super) bytes: usize,
@@ -72,6 +79,25 @@ pub struct FileHits {
 }
 
 impl FileHits {
+    /// No hits yet, in a document.
+    pub(super) fn of_document(path: WorkspacePath, real: WorkspacePath, stat: Stat) -> Self {
+        let (lines, seen) = (Vec::new(), None);
+        let (matches, occurrences, bytes) = (0, 0, 0);
+        Self {
+            path,
+            real,
+            stat,
+            matches,
+            occurrences,
+            lines,
+            prototypes: false,
+            is_document: true,
+            seen,
+            bytes,
+            cut: false,
+        }
+    }
+
     /// The revision that the hits were seen in; reads a file again that was streamed, up to `limit` bytes.
     /// `None` when it is larger, has changed since, or the call was stopped.
     pub fn revision(&self, workspace: &Workspace, limit: u64, stop: &StopSignal) -> Option<Revision> {
@@ -88,9 +114,9 @@ impl FileHits {
         file.restat().ok()?.same_file_state(&self.stat).then_some(revision)
     }
 
-    /// Whether the file is UTF-8 without a byte-order mark or a carriage return, where that is known.
+    /// Whether the text is UTF-8 without a byte-order mark or a carriage return, where that is known.
     pub fn is_plain(&self) -> Option<bool> {
-        self.seen.as_ref().map(|seen| seen.is_plain)
+        if self.is_document { Some(true) } else { self.seen.as_ref().map(|seen| seen.is_plain) }
     }
 
     /// Unusual encoding and line ending of the file, in the words of `read`. Looks at its beginning again.
@@ -105,6 +131,11 @@ impl FileHits {
         Document::decode(head, None).map(|document| document.layout().unusual()).unwrap_or_default()
     }
 
+    /// Bytes of text in its lines.
+    pub fn text_bytes(&self) -> usize {
+        self.bytes
+    }
+
     /// Bytes of content that are handed on with the hits.
     pub(super) fn content(&self) -> usize {
         self.seen.as_ref().and_then(|seen| seen.bytes.as_ref()).map_or(0, Vec::len)
@@ -114,6 +145,7 @@ impl FileHits {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Skipped {
     Binary,
+    /// Among [`ContentHits::documents`].
     Document,
     /// Over the size limit of directory searches.
     TooLarge,
@@ -125,10 +157,6 @@ pub enum Skipped {
 
 impl Skipped {
     const COUNT: usize = Self::OutOfFiles as usize + 1;
-
-    pub(super) fn of(self, path: &WorkspacePath) -> Self {
-        if self == Self::Binary && is_document_name(path.relative()) { Self::Document } else { self }
-    }
 }
 
 impl From<io::Error> for Skipped {

@@ -27,6 +27,7 @@
 
 mod completion;
 mod content_search;
+pub mod documents;
 mod file_filter;
 mod file_text;
 mod hits;

@@ -38,6 +38,7 @@ use std::{cell::OnceCell, collections::HashMap, fmt, ops::Range, thread};
 use confined_fs::{Workspace, WorkspacePath, watch::Unwatchable};
 use crossbeam_channel::Sender;
 
+use crate::documents::{DocumentTexts, TextMemory};
 use crate::{Candidates, FilterQuery, Pattern, StoredIndex, StoredIndexes};
 use path_list::PathRun;
 use root_index::{COMPARED_EVERY, RootIndex, RootSlot, RootState, slot_of};
@@ -89,6 +90,9 @@ pub struct PathIndex {
     saves: Arc<AtomicUsize>,
     /// Indexes that former processes have stored, and the place where this one stores its own.
     stored: LoadedIndexes,
+    texts: Mutex<TextMemory>,
+    /// Documents that are read in the background: by one thread at most.
+    reading: Arc<AtomicUsize>,
 }
 
 #[derive(Debug)]
@@ -154,6 +158,11 @@ impl PathIndex {
 
     pub fn stored_indexes(&self) -> &StoredIndexes {
         &self.stored.stored
+    }
+
+    /// The texts of documents that are kept, for one call.
+    pub fn document_texts(&self) -> DocumentTexts<'_> {
+        DocumentTexts::new(&self.stored.stored, &self.texts)
     }
 
     /// In a few words on each root, for diagnosis: its public name, and whether it is indexed or why not.

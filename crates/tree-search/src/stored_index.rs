@@ -163,10 +163,16 @@ impl StoredCursor {
 }
 
 const INDEX_FOLDER: &str = "index";
+/// The folder of the texts of documents.
+const TEXT_FOLDER: &str = "documents";
 /// The end of the name of a stored index, after the key of its root.
 const INDEX_SUFFIX: &str = ".index";
+/// The end of the name of the text of a document.
+pub(crate) const TEXT_SUFFIX: &str = ".text";
 /// How long after its last use a file is touched when it is used again: the time is only for the order of removal.
-const TOUCHED_EVERY: Duration = Duration::from_secs(60 * 60);
+pub(crate) const TOUCHED_EVERY: Duration = Duration::from_secs(60 * 60);
+/// How old the times of a file must be, so that a later write within the same tick of the clock would show in them.
+pub(crate) const CLOCK_TICK: Duration = Duration::from_secs(2);
 /// Bytes that are written at once.
 const PIECE_BYTES: usize = 1 << 20;
 
@@ -249,7 +255,7 @@ impl StoredIndexes {
     /// # Errors
     /// Those of the system.
     pub fn clear(&self, key: &str) -> io::Result<Option<u64>> {
-        let Some(folder) = self.folder_to_clear()? else { return Ok(None) };
+        let Some(folder) = self.folder_to_clear(INDEX_FOLDER)? else { return Ok(None) };
         // A process that is writing would put its file there after this. Where no lock is to be had, what is there is
         // removed all the same.
         let _lock = folder.lock();
@@ -262,25 +268,38 @@ impl StoredIndexes {
         }
     }
 
-    /// Removes the stored indexes of all roots: how many, and their bytes.
+    /// Removes the stored indexes of all roots and the texts of documents: how many indexes, and the bytes of all.
     ///
     /// # Errors
     /// Those of the system.
     pub fn clear_all(&self) -> io::Result<(usize, u64)> {
-        let Some(folder) = self.folder_to_clear()? else { return Ok((0, 0)) };
-        let _lock = folder.lock();
         let mut removed = (0, 0);
-        for file in folder.files()?.iter().filter(|file| file.name.ends_with(INDEX_SUFFIX)) {
-            folder.remove_any(OsStr::new(&file.name))?;
-            removed = (removed.0 + 1, removed.1 + file.size);
+        for (name, suffix) in [(INDEX_FOLDER, INDEX_SUFFIX), (TEXT_FOLDER, TEXT_SUFFIX)] {
+            let Some(folder) = self.folder_to_clear(name)? else { continue };
+            let _lock = folder.lock();
+            for file in folder.files()?.iter().filter(|file| file.name.ends_with(suffix)) {
+                folder.remove_any(OsStr::new(&file.name))?;
+                removed = (removed.0 + usize::from(name == INDEX_FOLDER), removed.1 + file.size);
+            }
+            folder.sweep()?;
         }
-        folder.sweep()?;
         Ok(removed)
     }
 
+    /// Bytes of all that is stored: indexes, and texts of documents.
     pub fn bytes(&self) -> u64 {
-        let files = self.existing_folder().ok().and_then(|folder| folder.files().ok());
-        files.iter().flatten().map(|file| file.size).sum()
+        let folders = [INDEX_FOLDER, TEXT_FOLDER].iter().filter_map(|name| self.existing(name).ok()?.files().ok());
+        folders.flatten().map(|file| file.size).sum()
+    }
+
+    /// The folder of the texts of documents; `None` where nothing is stored.
+    pub(crate) fn text_folder(&self) -> io::Result<Option<StateDir>> {
+        self.state.as_ref().map(|state| state.private_folder(TEXT_FOLDER)).transpose()
+    }
+
+    /// Bytes that the indexes may have together, and the texts of documents as well.
+    pub(crate) fn most_bytes(&self) -> u64 {
+        self.most
     }
 
     /// Whether something could be stored now.
@@ -323,7 +342,7 @@ impl StoredIndexes {
     }
 
     fn file_of(&self, key: &str) -> Result<PrivateFile, Unusable> {
-        self.existing_folder()?.open_private(&file_name(key)).map_err(refused)
+        self.existing(INDEX_FOLDER)?.open_private(&file_name(key)).map_err(refused)
     }
 
     /// Stores an index of the root of that identity, instead of what was stored of it.
@@ -373,12 +392,12 @@ impl StoredIndexes {
         Ok(if is_whole { Saved::Whole(bytes) } else { Saved::WithoutFilter(bytes) })
     }
 
-    fn existing_folder(&self) -> Result<StateDir, Unusable> {
-        self.state.as_ref().ok_or(Unusable::Missing)?.existing_private_folder(INDEX_FOLDER).map_err(refused)
+    fn existing(&self, name: &str) -> Result<StateDir, Unusable> {
+        self.state.as_ref().ok_or(Unusable::Missing)?.existing_private_folder(name).map_err(refused)
     }
 
-    fn folder_to_clear(&self) -> io::Result<Option<StateDir>> {
-        match self.existing_folder() {
+    fn folder_to_clear(&self, name: &str) -> io::Result<Option<StateDir>> {
+        match self.existing(name) {
             Ok(folder) => Ok(Some(folder)),
             Err(Unusable::Refused(error)) => Err(error),
             Err(_) => Ok(None),

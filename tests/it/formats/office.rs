@@ -480,27 +480,3 @@ fn document_that_was_read_is_neither_edited_nor_replaced_by_text() {
     }
     assert_eq!(h.bytes("a.docx"), report());
 }
-
-#[test]
-fn grep_counts_the_documents_that_it_does_not_search() {
-    let h = with("a.docx", report());
-    h.write("b.XLSX", xlsx(&[("S", "")], "", ""));
-    h.write("c.bin", "\0\x01word\0x");
-    h.write("d.txt", "a word\nno\n");
-    h.write("e.txt", "another word\n");
-    let grep = |more: Value| {
-        let mut arguments = json!({ "pattern": "word" });
-        arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        h.call("grep", arguments)
-    };
-    let answer = grep(json!({}));
-    assert!(answer.ok().ends_with("\n(2 documents were not searched; read them)"), "{}", answer.ok());
-    assert_eq!(answer.facts()["skipped"]["documents"], json!(2));
-    assert_eq!(answer.facts()["skipped"]["binary"], json!(1));
-    // Once for all pages.
-    assert!(!grep(json!({ "offset": 1 })).ok().contains("documents"));
-    let text = grep(json!({ "glob": "*.{docx,bin}" })).ok();
-    assert!(text.contains("skipped: c.bin (binary)\n(1 document was not searched; read it)"), "{text}");
-    let text = grep(json!({ "path": "a.docx" })).ok();
-    assert!(text.ends_with("(1 document was not searched; read it)"), "{text}");
-}

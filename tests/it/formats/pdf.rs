@@ -1,6 +1,6 @@
 //! `read` of PDF files: their text by pages, and what they must not do to the server.
 
-mod document;
+pub(crate) mod document;
 mod hostile;
 
 use file_tools::Settings;

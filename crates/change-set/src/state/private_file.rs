@@ -71,8 +71,15 @@ impl NewPrivateFile<'_> {
     /// Puts it on the disk, and then in the place of what is called `name`.
     pub fn publish(mut self, name: &str) -> io::Result<()> {
         beneath::sync_all(self.temporary.file())?;
-        self.temporary.replace_any(bare(name)?)?;
-        self.dir.sync()
+        let dir = self.dir;
+        self.publish_unsynced(name)?;
+        dir.sync()
+    }
+
+    /// Puts it in the place of what is called `name`. After a crash of the system it may hold less than was written: for
+    /// content that can be made again, and has a checksum.
+    pub fn publish_unsynced(self, name: &str) -> io::Result<()> {
+        self.temporary.replace_any(bare(name)?)
     }
 }
 

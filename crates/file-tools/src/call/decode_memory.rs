@@ -6,6 +6,7 @@ use std::{
     time::Duration,
 };
 
+use confined_fs::stop::StopSignal;
 use image_view::DECODE_MEMORY;
 
 use super::{context::CallContext, error::ToolError};
@@ -41,6 +42,15 @@ impl DecodeMemory {
     /// # Errors
     /// When the call is stopped first.
     pub(crate) fn reserve(cx: &CallContext, bytes: u64) -> Result<Self, ToolError> {
+        if let Some(reserved) = Self::reserve_until(&cx.stop, bytes) {
+            return Ok(reserved);
+        }
+        cx.check()?;
+        Err(ToolError::cancelled())
+    }
+
+    /// As [`Self::reserve`]; `None` when the work is stopped first.
+    pub(crate) fn reserve_until(stop: &StopSignal, bytes: u64) -> Option<Self> {
         // An image that needs more than there is would wait for ever.
         let bytes = bytes.min(DECODE_MEMORY);
         let mut state = state();
@@ -53,14 +63,12 @@ impl DecodeMemory {
                 state.used += bytes;
                 // The next one may need little enough to begin as well.
                 FREED.notify_all();
-                return Ok(Self { bytes });
+                return Some(Self { bytes });
             }
-            if cx.stop.stopped_while_waiting().is_some() {
+            if stop.stopped_while_waiting().is_some() {
                 state.waiting.retain(|waiting| *waiting != ticket);
                 FREED.notify_all();
-                drop(state);
-                cx.check()?;
-                return Err(ToolError::cancelled());
+                return None;
             }
             (state, _) = FREED.wait_timeout(state, CHECK_INTERVAL).unwrap_or_else(PoisonError::into_inner);
         }

@@ -32,7 +32,7 @@ pub(crate) enum PathSource {
 pub(crate) struct SkippedFiles {
     /// They hold NUL bytes.
     binary: usize,
-    /// PDF, Word, Excel, `PowerPoint` and `OpenDocument` files, whose text `read` shows.
+    /// Documents that are damaged, encrypted or too large to be read whole.
     #[serde(skip_serializing_if = "is_zero")]
     documents: usize,
     /// Over the size limit of directory searches.
@@ -63,10 +63,11 @@ pub(crate) fn is_zero(number: &usize) -> bool {
 }
 
 impl SkippedFiles {
-    pub(crate) fn of(tally: &Tally, walk: &WalkReport) -> Self {
+    /// `documents` are those of which text is missing.
+    pub(crate) fn of(tally: &Tally, walk: &WalkReport, documents: usize) -> Self {
         Self {
             binary: tally.skipped_as(Skipped::Binary),
-            documents: tally.skipped_as(Skipped::Document),
+            documents,
             too_large: tally.skipped_as(Skipped::TooLarge),
             protected: tally.skipped_as(Skipped::Secret),
             unreadable: tally.skipped_as(Skipped::Unreadable) + walk.unreadable_count,
@@ -80,13 +81,6 @@ impl SkippedFiles {
 
     fn total(self) -> usize {
         self.binary + self.too_large + self.protected + self.unreadable
-    }
-
-    /// `(3 documents were not searched; read them)`.
-    pub(crate) fn documents_note(self) -> Option<String> {
-        let (were, them) = if self.documents == 1 { ("was", "it") } else { ("were", "them") };
-        (self.documents > 0)
-            .then(|| format!("({} {were} not searched; read {them})", count(self.documents, "document")))
     }
 
     /// Each of them, where they are few: `files` and the directories of `walk`.

@@ -108,7 +108,7 @@ impl GlobFiles {
             let error = ToolError::new(Kind::Internal, "not all files of the glob could be searched");
             return Err(error.hint("nothing was changed; use a narrower glob").details(limits.join("\n")));
         }
-        let skipped = SkippedFiles::of(&found.tally, &found.walk);
+        let skipped = SkippedFiles::of(&found.tally, &found.walk, found.documents.len());
         let named = skipped.named(&found.skipped, &found.walk);
         let notes = skipped.note(&named, MAX_SEARCH_FILE_SIZE).into_iter().chain(absent_note(&self.scope));
         let notes = notes.chain(worktrees_note(found.walk.worktrees, "searched")).collect();

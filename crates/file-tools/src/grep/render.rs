@@ -18,6 +18,7 @@ use crate::{
     Answer, AnswerBudget, CallContext, MAX_SEARCH_FILE_SIZE,
     answer::count,
     context::echo,
+    grep::documents::SearchedDocuments,
     grep::request::{GrepRequest, OutputMode},
     hidden_note::HiddenNote,
     omissions::{
@@ -32,6 +33,7 @@ pub(super) struct GrepReport<'a> {
     pub(super) request: &'a GrepRequest,
     pub(super) scope: &'a Scope,
     pub(super) found: &'a ContentHits,
+    pub(super) documents: SearchedDocuments,
     pub(super) prototypes: usize,
     pub(super) unscoped: usize,
     pub(super) hidden: Option<InIgnored>,
@@ -70,11 +72,12 @@ impl GrepReport<'_> {
 
     /// Header, lines and footer; the facts next to them.
     pub(super) fn answer(&self, cx: &CallContext, page: Page, elapsed: Duration) -> Answer {
-        let skipped = SkippedFiles::of(&self.found.tally, &self.found.walk);
+        let skipped = SkippedFiles::of(&self.found.tally, &self.found.walk, self.documents.flawed());
         let results = self.results();
         let truncated = self.found.capped || results > self.request.skip + page.shown;
         let next_offset = (truncated && page.shown > 0).then_some(self.request.skip + page.shown);
-        let limits = self.limit_notes(&page, truncated);
+        let mut limits = self.limit_notes(&page, truncated);
+        limits.extend(self.documents.left_note());
         let mut notes = limits.clone();
         notes.extend(self.pattern_notes.iter().cloned());
         notes.extend(page.less_context.map(|lines| self.less_context_note(lines)));
@@ -87,18 +90,21 @@ impl GrepReport<'_> {
         notes.extend(self.hidden.map(InIgnored::note));
         notes.extend(omissions::worktrees_note(self.found.walk.worktrees, "searched"));
         notes.extend(omissions::links_note(&self.not_followed));
-        let (searched, next) = (self.found.tally.searched, "narrow the path or add a glob filter");
+        let (searched, next) =
+            (self.found.tally.searched + self.documents.searched, "narrow the path or add a glob filter");
         notes.extend(stopped_note(&cx.stop, self.found.stopped, searched, "file", next));
         let skipped_paths = skipped.named(&self.found.skipped, &self.found.walk);
         notes.extend(self.skipped_note(skipped, &skipped_paths, MAX_SEARCH_FILE_SIZE));
         // Once for all pages.
-        notes.extend(skipped.documents_note().filter(|_| self.request.skip == 0));
+        if self.request.skip == 0 {
+            notes.extend(self.documents.notes(results == 0 || self.scope.file().is_some()));
+        }
         let not_utf8 = Some(self.found.tally.not_utf8).filter(|files| *files > 0);
         notes.extend(not_utf8.map(not_utf8_note));
 
         notes.extend(omissions::absent_note(self.scope));
         notes.extend(omissions::limit_notes(&self.found.tally, &self.found.walk.limits_hit));
-        let nothing_else = notes.is_empty() && self.results() == 0 && self.found.complete();
+        let nothing_else = notes.is_empty() && self.results() == 0 && self.found.complete() && self.documents.left == 0;
         notes.extend(self.no_file_note().filter(|_| nothing_else && searched == 0));
         notes.extend(self.rev.filter(|_| page.shown > 0).map(|rev| format!("(rev {})", rev.short())));
 
@@ -108,8 +114,9 @@ impl GrepReport<'_> {
             shown: page.shown,
             truncated,
             next_offset,
-            complete: self.found.complete(),
-            searched_files: self.found.tally.searched,
+            complete: self.found.complete() && self.documents.left == 0,
+            searched_files: searched,
+            documents_left: self.documents.left,
             skipped,
             skipped_paths,
             worktrees: self.found.walk.worktrees,
@@ -299,7 +306,7 @@ impl GrepReport<'_> {
                     page.text.push_str("\n--");
                     last_label = None;
                 }
-                for (index, (HitLine { number, text, cut_at, scope, .. }, hit)) in group.iter().enumerate() {
+                for (index, (HitLine { number, text, cut_at, scope, part, .. }, hit)) in group.iter().enumerate() {
                     // Before the first line of a group: where its first match is; before another, where that is.
                     let from = if index == 0 { &group[..] } else { &group[index..=index] };
                     let labelled = from.iter().find(|(_, hit)| hit.is_some()).filter(|_| has_labels);
@@ -310,13 +317,15 @@ impl GrepReport<'_> {
                     page.shown += usize::from(hit.is_some() && *hit != last_match.map(|(hit, _)| hit));
                     last_match = hit.map(|hit| (hit, *number)).or(last_match);
                     let mark = if hit.is_some() { ':' } else { '-' };
-                    let _ = if is_headed {
-                        write!(page.text, "\n{number}{mark}{text}")
-                    } else {
-                        write!(page.text, "\n{path}{mark}{number}{mark} {text}")
+                    let _ = match part {
+                        Some(part) if is_headed => write!(page.text, "\n{part}{mark} {text}"),
+                        Some(part) => write!(page.text, "\n{path}{mark}{part}{mark} {text}"),
+                        None if is_headed => write!(page.text, "\n{number}{mark}{text}"),
+                        None => write!(page.text, "\n{path}{mark}{number}{mark} {text}"),
                     };
                     lines.push(MatchLine {
                         number: *number,
+                        part: part.clone(),
                         text: text.clone(),
                         context: hit.is_none(),
                         cut_at: *cut_at,
@@ -431,11 +440,12 @@ pub(super) fn hidden_note(found: &ContentHits, page: &Page) -> Option<String> {
     let mut note = HiddenNote::default();
     for (at, lines) in &page.files {
         let path = &found.files[*at].1.path;
-        for MatchLine { number, text, cut_at, .. } in lines {
+        for MatchLine { number, part, text, cut_at, .. } in lines {
+            let place = part.clone().unwrap_or_else(|| number.to_string());
             match (page.files.len(), cut_at) {
-                (1, None) => note.look(number, text),
-                (_, None) => note.look(format_args!("{path}:{number}"), text),
-                (_, Some(_)) => note.look_at_part(format_args!("{path}:{number}"), text),
+                (1, None) if part.is_none() => note.look(number, text),
+                (_, None) if part.is_none() => note.look(format_args!("{path}:{number}"), text),
+                _ => note.look_at_part(format_args!("{path}:{place}"), text),
             }
         }
     }
@@ -444,16 +454,19 @@ pub(super) fn hidden_note(found: &ContentHits, page: &Page) -> Option<String> {
 
 /// How to get the rest of the first line that is cut. `is_one_file`: a heading names it.
 pub(super) fn cut_note(found: &ContentHits, page: &Page, is_one_file: bool) -> Option<String> {
-    let cut = |(at, lines): &(usize, Vec<MatchLine>)| {
+    let (at, line, column) = page.files.iter().find_map(|(at, lines)| {
         // A line that matches, before its context.
         let line = lines.iter().filter(|line| line.cut_at.is_some()).min_by_key(|line| line.context)?;
-        Some((*at, line.number, line.cut_at?))
-    };
-    let (at, number, column) = page.files.iter().find_map(cut)?;
+        Some((*at, line, line.cut_at?))
+    })?;
+    let number = line.number;
     let first = column.saturating_sub(COLUMNS_BEFORE).max(1);
     let last = first + ADVISED_COLUMNS - 1;
     let path = &found.files[at].1.path;
     let file = if is_one_file { String::new() } else { format!(" of {path}") };
+    if let Some(part) = &line.part {
+        return Some(format!("(more of {part}{file}: read part=\"{part}\")"));
+    }
     Some(format!("(more of line {number}{file}: read part=\"columns {first}-{last}\")"))
 }
 
@@ -497,9 +510,12 @@ pub(crate) struct FileResult {
 /// One line shown.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub(crate) struct MatchLine {
-    /// Its number, from 1.
+    /// Its number, from 1; of a document, among the lines of its text.
     #[serde(rename = "line")]
     pub(super) number: u64,
+    /// The part of a document that it is in, as `read` takes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) part: Option<String>,
     /// Its text, cut around the match where it is long.
     pub(super) text: String,
     /// Whether it is context of a match and none itself.
@@ -533,6 +549,9 @@ pub(crate) struct GrepFacts {
     pub(super) complete: bool,
     /// Files looked into.
     pub(super) searched_files: usize,
+    /// Documents not searched yet.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub(super) documents_left: usize,
     /// Files left out.
     pub(super) skipped: SkippedFiles,
     /// Each of them, where they are few.

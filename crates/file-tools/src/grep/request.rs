@@ -19,6 +19,7 @@ use tree_search::{
     Reading, Scope, SearchMode, SearchProgress, search,
 };
 
+use super::documents::{SearchedDocuments, search_documents};
 use crate::{
     CallContext, ExistingKind, MAX_SEARCH_FILE_SIZE, ToolError,
     answer::count,
@@ -244,7 +245,7 @@ impl GrepRequest {
         scope: &Scope,
         stop: &StopSignal,
         entries: Option<&IgnoredEntries>,
-    ) -> Result<ContentHits, ToolError> {
+    ) -> Result<(ContentHits, SearchedDocuments), ToolError> {
         let mode = match self.mode {
             OutputMode::Content if entries.is_none() => SearchMode::Lines { before: self.before, after: self.after },
             OutputMode::FilesWithMatches => SearchMode::Files,
@@ -267,7 +268,7 @@ impl GrepRequest {
         stop: &StopSignal,
         (mode, keep): (SearchMode, Keep),
         entries: Option<&IgnoredEntries>,
-    ) -> Result<ContentHits, ToolError> {
+    ) -> Result<(ContentHits, SearchedDocuments), ToolError> {
         let ignored = match entries {
             Some(_) => Ignored::Only,
             None if self.args.no_ignore == Some(true) => Ignored::Include,
@@ -299,8 +300,12 @@ impl GrepRequest {
             path_index: Some(&cx.path_index),
             ignored_entries: entries,
         };
-        search(&cx.workspace, scope, &mut self.filter.clone(), ignored, &query)
-            .map_err(|error| ToolError::access(&cx.workspace, error))
+        let mut found = search(&cx.workspace, scope, &mut self.filter.clone(), ignored, &query)
+            .map_err(|error| ToolError::access(&cx.workspace, error))?;
+        let is_of_documents = !matches!(mode, SearchMode::Definitions { .. }) && keep != Keep::Nothing;
+        let documents =
+            if is_of_documents { search_documents(cx, &query, &mut found) } else { SearchedDocuments::default() };
+        Ok((found, documents))
     }
 
     /// Counts what ignored files hold, for a moment, after a search that left them out: an answer
@@ -317,7 +322,7 @@ impl GrepRequest {
         }
         let stop = cx.stop.with_earlier_deadline(omissions::time_for_ignored(found.matches > 0));
         // The answer is complete without it, so an error here is none of the call.
-        let below = self.run(cx, scope, &stop, Some(&found.walk.ignored_entries)).ok()?;
+        let (below, _) = self.run(cx, scope, &stop, Some(&found.walk.ignored_entries)).ok()?;
         found.walk.worktrees += below.walk.worktrees;
         let is_of_files = matches!(self.mode, OutputMode::FilesWithMatches | OutputMode::FilesWithoutMatch);
         let count = if is_of_files { below.matching_files } else { below.matches };
@@ -371,7 +376,7 @@ impl GrepRequest {
         let counted = self.search(cx, scope, &cx.stop, (SearchMode::Counts, Keep::Nothing), None);
         (self.pattern, self.names) = (own, names);
         // The answer is complete without it, so an error here is none of the call.
-        let counted = counted.ok()?;
+        let (counted, _) = counted.ok()?;
         let lines = match (counted.matches, counted.stopped) {
             (0, Some(_)) => return None,
             (lines, Some(_)) => format!("at least {}", count(lines, "line")),
@@ -416,7 +421,7 @@ impl GrepRequest {
         let skip = self.skip.saturating_sub(before);
         let keep = Keep::Page { skip, take: (self.skip + self.take).saturating_sub(before).saturating_sub(skip) };
         let mode = SearchMode::Definitions { prototypes: true };
-        let prototypes = self.search(cx, scope, &cx.stop, (mode, keep), None)?;
+        let (prototypes, _) = self.search(cx, scope, &cx.stop, (mode, keep), None)?;
         found.files.extend(prototypes.files.into_iter().map(|(at, hits)| (at + before, hits)));
         found.matches += prototypes.matches;
         found.matching_files += prototypes.matching_files;

@@ -354,10 +354,8 @@ impl Shown {
             let title = if title.is_empty() { title } else { format!(": {}", printable(&title)) };
             let hidden = if slide.hidden { " (hidden)" } else { "" };
             let heading = format!("--- slide {number} of {}{title}{hidden} ---\n", self.total);
-            if !slide.notes.is_empty() {
-                let end = if text.is_empty() { "" } else { "\n" };
-                let _ = write!(text, "{end}notes:\n{}", slide.notes);
-            } else if text.is_empty() {
+            text = slide_text(text, &slide.notes);
+            if text.is_empty() {
                 text.push_str("(no text on this slide)");
             }
             if !self.push("slide", number, &heading, &text) {
@@ -443,15 +441,8 @@ impl Shown {
         }
     }
 
-    /// How a part names a sheet: by its name, where that is plain.
     fn sheet_name(&self, sheets: &[OfficeSheet], at: usize) -> String {
-        let name = sheets[at].name.as_str();
-        let part = SheetPart { name: name.to_owned(), rows: Some((1, 2)), ..SheetPart::default() };
-        let is_plain = !name.contains('"') && printable(name) == name && name.len() <= 100;
-        let is_parsed =
-            || Part::parse(&Part::Sheet(part.clone()).to_string()).is_ok_and(|found| found == Part::Sheet(part));
-        let is_good = !self.is_untrusted && is_plain && find_sheet(sheets, name) == Some(at) && is_parsed();
-        if is_good { name.to_owned() } else { (at + 1).to_string() }
+        sheet_name(sheets, at, self.is_untrusted)
     }
 
     fn read_sheet(
@@ -524,6 +515,27 @@ impl Shown {
         };
         Section { closing, ..Section::of(path, text, facts) }
     }
+}
+
+/// How a part names a sheet: by its name, where that is plain, else by its number. The name of a sheet in an untrusted file
+/// is its author's words.
+pub(super) fn sheet_name(sheets: &[OfficeSheet], at: usize, is_untrusted: bool) -> String {
+    let name = sheets[at].name.as_str();
+    let part = SheetPart { name: name.to_owned(), rows: Some((1, 2)), ..SheetPart::default() };
+    let is_plain = !name.contains('"') && printable(name) == name && name.len() <= 100;
+    let is_parsed =
+        || Part::parse(&Part::Sheet(part.clone()).to_string()).is_ok_and(|found| found == Part::Sheet(part));
+    let is_good = !is_untrusted && is_plain && find_sheet(sheets, name) == Some(at) && is_parsed();
+    if is_good { name.to_owned() } else { (at + 1).to_string() }
+}
+
+/// The text of a slide with its notes after it.
+pub(super) fn slide_text(mut text: String, notes: &str) -> String {
+    if !notes.is_empty() {
+        let end = if text.is_empty() { "" } else { "\n" };
+        let _ = write!(text, "{end}notes:\n{notes}");
+    }
+    text
 }
 
 const ANY_CELL: WantedCells =

@@ -3,11 +3,8 @@
 use confined_fs::{AccessError, AccessErrorKind, OpenFile, SecretNames, WorkspacePath};
 use encoding_rs::Encoding;
 use image_view::ImageInfo;
-use text_file::DecodeError;
+use text_file::{DecodeError, DocumentFormat, document_format};
 use tree_search::encoding_of_file;
-
-#[cfg(feature = "office")]
-use office_text::may_be_document;
 
 use super::super::{CallContext, Kind, ToolError};
 
@@ -16,12 +13,6 @@ const MAX_WHOLE: u64 = text_file::HEAD_BYTES as u64;
 /// Bytes of the largest file that is read inline: a fraction of a millisecond if it is UTF-8; the detection of another
 /// encoding takes a hundred times as long.
 const MAX_INLINE: usize = 64 << 10;
-
-/// Stands in for the reader of Office documents in a build without it.
-#[cfg(not(feature = "office"))]
-fn may_be_document(_: &[u8]) -> bool {
-    false
-}
 
 pub(super) struct Source {
     pub(super) file: OpenFile,
@@ -120,10 +111,6 @@ pub(super) fn binary(path: &WorkspacePath, size: u64, error: &DecodeError) -> To
         .hint("only text, PDF, Word, Excel, PowerPoint and OpenDocument files and PNG, JPEG, WebP or GIF images can be read; for text in another encoding pass encoding")
 }
 
-/// Within how many first bytes a file that is called a PDF has the header of one.
-// As Acrobat takes it: PDF Reference 1.7, appendix H, implementation note 13.
-const PDF_HEADER_WITHIN: usize = 1024;
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Format {
     Image(ImageInfo),
@@ -139,19 +126,12 @@ impl Format {
         if let Some(image) = image_view::image_info(head) {
             return Self::Image(image);
         }
-        let is_named = |ending: &str| path.relative().extension().is_some_and(|name| name.eq_ignore_ascii_case(ending));
-        // A text may speak of the header; in a file of that name it may have other bytes before it.
-        let start =
-            if is_named("pdf") { &head[..head.len().min(PDF_HEADER_WITHIN)] } else { &head[..head.len().min(5)] };
-        if memchr::memmem::find(start, b"%PDF-").is_some() {
-            return Self::Pdf;
+        match document_format(path.relative(), head) {
+            Some(DocumentFormat::Pdf) => return Self::Pdf,
+            Some(DocumentFormat::Office) => return Self::Office,
+            None => {}
         }
-        // A ZIP archive may have its parts in any order; the directory of a compound file says what it is.
-        let has_part = || memchr::memmem::find(head, b"[Content_Types].xml").is_some();
-        let is_zip = head.starts_with(b"PK\x03\x04");
-        if may_be_document(head) || is_zip && (text_file::is_document_name(path.relative()) || has_part()) {
-            return Self::Office;
-        }
-        if is_named("ipynb") { Self::Notebook } else { Self::Text }
+        let is_notebook = path.relative().extension().is_some_and(|name| name.eq_ignore_ascii_case("ipynb"));
+        if is_notebook { Self::Notebook } else { Self::Text }
     }
 }

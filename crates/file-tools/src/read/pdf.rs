@@ -74,7 +74,9 @@ fn unreadable(path: &WorkspacePath, size: usize, error: &PdfError) -> ToolError 
         PdfError::Password | PdfError::Encryption(_) => {
             (Kind::Binary, "ask the user for a copy without a password, or for its text")
         }
-        PdfError::TooLarge(_) | PdfError::Stopped => (Kind::TooLarge, "ask the user for its text, or for a part of it"),
+        PdfError::TooLarge(_) | PdfError::NotSmall | PdfError::Stopped => {
+            (Kind::TooLarge, "ask the user for its text, or for a part of it")
+        }
         PdfError::Damaged(_) => (Kind::Binary, "create it again, or ask the user for another copy"),
     };
     ToolError::new(kind, format!("{path} is a PDF of {size} bytes that cannot be read: it is {error}")).hint(hint)

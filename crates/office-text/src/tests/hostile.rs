@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::{ALL, open, paragraphs, rows};
 use crate::{
-    OfficeDocument, OfficeError, WantedCells, may_be_document,
+    OfficeDocument, OfficeError, WantedCells,
     testing::{archive, docx, opendocument, pptx, relationships, xlsx},
     with_document,
 };
@@ -80,18 +80,6 @@ fn files_of_other_kinds_are_told_apart() {
         ),
     ] {
         assert_eq!(format(paragraphs(&bytes)), error);
-    }
-}
-
-#[test]
-fn documents_are_known_by_their_first_bytes() {
-    for bytes in
-        [docx("", &[]), xlsx(&[], "", ""), pptx(&[]), compound("a"), archive(&[("mimetype", b"application/vnd")])]
-    {
-        assert!(may_be_document(&bytes[..100]));
-    }
-    for bytes in [archive(&[("src/lib.rs", b"fn")]), b"PK\x03\x04".to_vec(), b"text".to_vec(), Vec::new()] {
-        assert!(!may_be_document(&bytes));
     }
 }
 

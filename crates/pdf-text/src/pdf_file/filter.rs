@@ -44,7 +44,7 @@ pub(super) fn decode(
         return Ok(None);
     }
     for Filter { name, parameters } in filters {
-        let limit = limit.min(budget.decodable());
+        let limit = limit.min(budget.decodable()).min(budget.largest_stream);
         let number = |key: &[u8], default| parameters.get(key).and_then(Object::index).unwrap_or(default);
         let input = &*bytes;
         // One byte beyond the limit shows that there is more.
@@ -59,6 +59,9 @@ pub(super) fn decode(
             _ => return Ok(None),
         };
         budget.decoded(output.len())?;
+        if output.len() > budget.largest_stream {
+            return Err(PdfError::NotSmall);
+        }
         cut |= output.len() > limit;
         damaged |= !ends_well && output.len() <= limit;
         output.truncate(limit);

@@ -35,6 +35,13 @@ pub(in crate::content_search) struct FileLimits {
     pub(in crate::content_search) content: usize,
 }
 
+impl FileLimits {
+    /// Those of a search that only asks whether there is a match.
+    pub(in crate::content_search) fn first_match() -> Self {
+        Self { skip: usize::MAX, matches: 1, text: usize::MAX, content: 0 }
+    }
+}
+
 #[derive(Debug, Default)]
 pub(super) struct FileMatches {
     pub(super) lines: Vec<HitLine>,

@@ -13,6 +13,7 @@ use crossbeam_channel::Receiver;
 
 use super::known_result::{Expected, SearchItem};
 use super::worker::{FileLimits, FileResult, Worker};
+use crate::documents::MetDocument;
 use crate::{ContentHits, FileHits, Keep, Newest, Query, SearchMode, Skipped, SkippedPaths, Tally};
 
 /// How long fetching the lines of a page may take when counting its matches took until the deadline.
@@ -217,12 +218,8 @@ impl<'s, 'a> ChunkSearch<'s, 'a> {
     }
 
     fn skip(&mut self, path: WorkspacePath, why: Skipped) {
-        let why = why.of(&path);
         self.hits.tally.skip(why);
-        // They are counted apart from what is named.
-        if why != Skipped::Document {
-            self.hits.skipped.push(path, why);
-        }
+        self.hits.skipped.push(path, why);
     }
 
     fn file(&mut self, worker: &mut Worker<'_>, entry: Entry, expected: &Expected) -> ControlFlow<()> {
@@ -240,6 +237,11 @@ impl<'s, 'a> ChunkSearch<'s, 'a> {
             FileResult::Done { hits, stopped, is_utf8 } => (hits, stopped, is_utf8),
             FileResult::Skipped(path, why) => {
                 self.skip(path, why);
+                return ControlFlow::Continue(());
+            }
+            FileResult::Document(met) => {
+                self.hits.tally.skip(Skipped::Document);
+                self.hits.documents.push(*met);
                 return ControlFlow::Continue(());
             }
             FileResult::Gone => return ControlFlow::Continue(()),
@@ -321,6 +323,7 @@ const FILE_WEIGHT: usize = 400;
 struct ChunkHits {
     pub(super) files: Vec<(Tally, Box<FileHits>)>,
     pub(super) tally: Tally,
+    pub(super) documents: Vec<MetDocument>,
     pub(super) skipped: SkippedPaths,
     pub(super) cut: bool,
     pub(super) stopped: Option<StopReason>,
@@ -329,7 +332,7 @@ struct ChunkHits {
 impl ChunkHits {
     fn weight(&self) -> usize {
         let files: usize = self.files.iter().map(|(_, hits)| FILE_WEIGHT + hits.bytes + hits.content()).sum();
-        FILE_WEIGHT + files
+        FILE_WEIGHT * (1 + self.documents.len()) + files
     }
 }
 
@@ -391,6 +394,8 @@ impl Merge {
             return;
         }
         let base = self.found.tally;
+        // Where the page ends before them, nobody looks at them.
+        self.found.documents.extend(chunk.documents);
         for (tally, hits) in chunk.files {
             let cut = hits.cut;
             self.take_file(hits);

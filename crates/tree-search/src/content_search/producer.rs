@@ -157,8 +157,7 @@ impl<'a> Producer<'a> {
 
     /// Takes in a file that is left out, with its path as long as an answer may name it.
     fn leave(&mut self, item: &IndexedPath<'_>, why: Skipped) {
-        let why = why.of(item.path());
-        if self.names_skipped() && why != Skipped::Document {
+        if self.names_skipped() {
             self.named += 1;
             self.chunk.files.push(SearchItem::LeftOut(item.path().clone(), why));
         } else {

@@ -29,10 +29,12 @@ use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
 use grep_matcher::{ByteSet, LineMatchKind, LineTerminator, Match, Matcher, NoCaptures};
 use grep_regex::RegexMatcher;
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
+use text_file::{DOCUMENT_HEAD_BYTES, document_format, is_document_name};
 
 use super::collector::{Collector, DefinitionSearch, FileMatches};
 use super::known_result::{Expected, UnmatchedFiles, has_facts};
 use super::required_bytes::RequiredBytes;
+use crate::documents::MetDocument;
 use crate::file_text::{FileContent, MAX_SMALL, read_long_line, read_small, stopped_error};
 use crate::{BeyondAscii, FileHits, ProgressReader, Query, SearchMode, SeenContent, Skipped};
 
@@ -48,6 +50,7 @@ pub(super) enum FileResult {
         is_utf8: bool,
     },
     Skipped(WorkspacePath, Skipped),
+    Document(Box<MetDocument>),
     /// No longer there, or no regular file: nothing to report.
     Gone,
 }
@@ -196,8 +199,14 @@ impl<'a> Worker<'a> {
     }
 
     fn search_open(&mut self, mut file: OpenFile, expected: &Expected, limits: FileLimits, named: bool) -> FileResult {
-        let searched = self.search_file(&mut file, expected, limits, named);
-        searched.unwrap_or_else(|why| FileResult::Skipped(file.into_path(), why))
+        match self.search_file(&mut file, expected, limits, named) {
+            Ok(searched) => searched,
+            Err(Skipped::Document) => {
+                let (path, real, stat) = (file.path().clone(), file.real_path().clone(), file.stat().clone());
+                FileResult::Document(Box::new(MetDocument { path, real, stat }))
+            }
+            Err(why) => FileResult::Skipped(file.into_path(), why),
+        }
     }
 
     fn search_file(
@@ -214,7 +223,13 @@ impl<'a> Worker<'a> {
             file.rewind()?;
         }
         let size = file.stat().size;
-        if !named && size > self.query.max_file_size {
+        let is_too_large = !named && size > self.query.max_file_size;
+        // Before it is read whole: only its beginning says that it is one.
+        let may_be_document = is_document_name(file.path().relative());
+        if (may_be_document || is_too_large || size > SMALL_FILE) && is_document(file)? {
+            return Err(Skipped::Document);
+        }
+        if is_too_large {
             return Err(Skipped::TooLarge);
         }
         if size > text_file::HEAD_BYTES as u64 && file.is_mostly_holes() {
@@ -225,6 +240,9 @@ impl<'a> Worker<'a> {
             0..=HEAP_FILE if !self.query.pattern.multiline() => read_long_line(file, size, &mut self.buffer)?,
             _ => (0, false),
         };
+        if whole && !may_be_document && document_format(file.path().relative(), &self.buffer[..length]).is_some() {
+            return Err(Skipped::Document);
+        }
         if whole && !named && self.rules_out(length) {
             return Ok(FileResult::NOTHING);
         }
@@ -283,7 +301,8 @@ impl<'a> Worker<'a> {
             is_plain: content.is_plain(),
         });
         let (path, real, stat) = (file.path().clone(), file.real_path().clone(), file.stat().clone());
-        Box::new(FileHits { path, real, stat, matches, occurrences, lines, prototypes, seen, bytes, cut })
+        let is_document = false;
+        Box::new(FileHits { path, real, stat, matches, occurrences, lines, prototypes, is_document, seen, bytes, cut })
     }
 
     /// Searches what `read` would show of the file. Its bytes are searched first: where they are UTF-8 they are the
@@ -401,6 +420,25 @@ impl<'a> Worker<'a> {
     }
 }
 
+impl Worker<'_> {
+    /// Searches text that is in memory, in a mode other than that of definitions.
+    pub(super) fn search_text_of_document(&mut self, text: &str, mode: SearchMode, limits: FileLimits) -> FileMatches {
+        let (matcher, stop, found) = (&self.matcher, self.query.stop, FileMatches::default());
+        let mut sink = Collector { matcher, mode, limits, stop, whole: None, found, encoding: None };
+        let matcher = InterruptibleMatcher { inner: matcher, stop, piece_size: &self.piece_size };
+        let searched = self.searcher.search_slice(&matcher, text.as_bytes(), &mut sink);
+        let mut found = sink.found;
+        if found.matches <= limits.skip {
+            (found.lines, found.bytes) = (Vec::new(), 0);
+        }
+        if searched.is_err() {
+            // It fails only where it is stopped: the text is in memory, and no larger than a line may be.
+            found.stopped = stop.stopped();
+        }
+        found
+    }
+}
+
 #[derive(Clone, Copy)]
 enum Input<'i> {
     /// Its bytes, whose lines are shown in that encoding, or else as UTF-8.
@@ -422,6 +460,22 @@ fn builder(query: &Query<'_>) -> SearcherBuilder {
         // Else the buffer grows with the longest line.
         .heap_limit(Some(MAX_HEAP_BYTES));
     builder
+}
+
+/// Whether the file is a document, by its beginning; it is read from its start afterwards.
+fn is_document(file: &mut OpenFile) -> io::Result<bool> {
+    let mut head = Vec::new();
+    let mut found = false;
+    // Most are recognised by their first bytes; archives with another first part, by all that `read` looks at.
+    for most in [DOCUMENT_HEAD_BYTES, text_file::HEAD_BYTES] {
+        file.by_ref().take((most - head.len()) as u64).read_to_end(&mut head)?;
+        found = document_format(file.path().relative(), &head).is_some();
+        if found || !head.starts_with(b"PK") {
+            break;
+        }
+    }
+    file.rewind()?;
+    Ok(found)
 }
 
 fn skipped_by(error: AccessError) -> FileResult {

@@ -21,12 +21,15 @@ use confined_fs::watch::{Unwatchable, Watcher};
 use confined_fs::{FileKind, StatFacts, Workspace, WorkspacePath};
 use crossbeam_channel::{RecvTimeoutError, bounded};
 use self_sandbox::{Priority, lower_priority};
+use text_file::document_format;
 
-use super::root_index::{CLOCK_TICK, SettledTimes, changed_files, filter_memory, slot_of};
+use super::root_index::{SettledTimes, changed_files, filter_memory, slot_of};
 use super::{
     COMPARED_EVERY, IndexMode, KnownContent, PathIndex, PathList, RootIndex, RootSlot, RootState, SAVE_INTERVAL,
     UnderWay, is_outdated, path_state::KnownStat,
 };
+use crate::documents::DocumentTexts;
+use crate::stored_index::CLOCK_TICK;
 use crate::{IndexContents, Saved, StoredFile, ngram_filter::ContentGrams};
 
 /// Files from which a tree is worth an index: a walk over fewer takes a millisecond or two.
@@ -179,6 +182,20 @@ impl PathIndex {
             thread::sleep(pause);
             build_all(&index, &workspace);
         });
+    }
+
+    /// Calls `read_next`, which reads a document and keeps its text, until it is false, unless such work is under way. The
+    /// end of the session ends it.
+    pub fn read_documents(self: &Arc<Self>, mut read_next: impl FnMut(&DocumentTexts<'_>) -> bool + Send + 'static) {
+        let Some(reading) = UnderWay::alone(&self.reading) else { return };
+        let index = Arc::downgrade(self);
+        let work = move || {
+            let _reading = reading;
+            lower_priority(Priority::Background);
+            while index.upgrade().is_some_and(|index| read_next(&index.document_texts())) {}
+        };
+        // Where the system starts no thread, the next call reads them.
+        let _ = thread::Builder::new().name("documents".to_owned()).spawn(work);
     }
 
     /// The index of a root with these paths, with what a former process stored of it.
@@ -466,6 +483,10 @@ fn read(entry: &Entry, settled: SettledTimes) -> Option<(ReadContent, Option<Kno
     // What was read while it was written may be of no single state.
     if !file.restat().is_ok_and(|now| now.same_file_state(&stat)) || bytes.len() as u64 != stat.size {
         return None;
+    }
+    // Its text is that of its parts.
+    if document_format(entry.path().relative(), &bytes[..bytes.len().min(text_file::HEAD_BYTES)]).is_some() {
+        return always;
     }
     Some((classified(&bytes), KnownStat::of(&stat, is_settled)))
 }

@@ -13,7 +13,6 @@ use std::{collections::HashSet, ffi::OsStr, iter::Peekable, path::Path};
 use confined_fs::walk::{Entry, EntryOrigin, Ignored, TreeListing, VerifiedListing, WalkOptions};
 use confined_fs::watch::{WatchedEntry, Watcher};
 use confined_fs::{AccessError, FileKind, Stat, Workspace, WorkspacePath, path::path_order};
-use text_file::is_document_name;
 
 use super::path_state::{IndexedPath, KnownContent, KnownStat, PathState, short_inode};
 
@@ -438,14 +437,14 @@ impl PathPage {
 
     pub(super) fn push(&mut self, relative: &Path, state: PathState) {
         self.text.push(relative);
-        self.summaries.push(PathSummary::of(relative, &state));
+        self.summaries.push(PathSummary::of(&state));
         self.states.push(state);
     }
 
     pub(super) fn change<T>(&mut self, slot: usize, change: impl FnOnce(&mut PathState) -> T) -> T {
         let state = &mut self.states[slot];
         let result = change(state);
-        self.summaries[slot] = PathSummary::of(self.text.get(slot), state);
+        self.summaries[slot] = PathSummary::of(state);
         result
     }
 
@@ -510,7 +509,7 @@ pub(crate) enum PathSummary {
 }
 
 impl PathSummary {
-    pub(super) fn of(path: &Path, item: &PathState) -> Self {
+    pub(super) fn of(item: &PathState) -> Self {
         if item.unreadable || item.unwatched || item.ignored || item.kind == FileKind::Symlink {
             return Self::Ask;
         }
@@ -519,8 +518,6 @@ impl PathSummary {
         }
         match &item.content {
             KnownContent::Secret => Self::Secret,
-            // Documents are counted by their names.
-            KnownContent::Binary(_) if is_document_name(path) => Self::Ask,
             KnownContent::Binary(bytes) => Self::Binary(*bytes),
             KnownContent::Filtered(segments, _, utf8) => {
                 let filtered = |(others, last): (Range<u32>, u32)| {

@@ -13,7 +13,7 @@ use confined_fs::{AccessErrorKind, FileKind, StatFacts, WorkspacePath, path::pat
 
 use super::path_list::{AddedPath, PathList};
 use super::path_state::{IndexedPath, KnownContent, KnownStat};
-use crate::{StoredIndex, ngram_filter::NgramFilter};
+use crate::{StoredIndex, ngram_filter::NgramFilter, stored_index::CLOCK_TICK};
 
 /// How often all of an index is compared with the disk while it is in use.
 pub(super) const COMPARED_EVERY: Duration = Duration::from_secs(10);
@@ -271,8 +271,6 @@ pub(super) fn changed_files<'l>(items: impl Iterator<Item = IndexedPath<'l>>) ->
     changed.map(|item| (item.path().clone(), item.id)).collect()
 }
 
-/// How old the times of a file must be, so that a later write within the same tick of the clock would show in them.
-pub(super) const CLOCK_TICK: Duration = Duration::from_secs(2);
 /// Longer than the kernel lets a page be dirty by default: 35 s.
 const WRITTEN_BACK: Duration = Duration::from_secs(60);
 /// Files that are looked at for whether many were changed a short while ago.

@@ -51,7 +51,7 @@ pub(super) const LISTING_PART: u64 = 3 << 32;
 
 const MAGIC_BYTES: [u8; 8] = *b"RBindex\n";
 /// Another number for another meaning of the bytes.
-const FORMAT_VERSION: u32 = 6;
+const FORMAT_VERSION: u32 = 7;
 const KEY_BYTES: usize = 32;
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,23 +6,23 @@ use flate2::{Compression, write::ZlibEncoder};
 
 /// A file as it grows, object by object.
 #[derive(Default)]
-pub(super) struct Document {
+pub(crate) struct Document {
     bytes: Vec<u8>,
     offsets: Vec<usize>,
 }
 
 impl Document {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { bytes: b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n".to_vec(), offsets: Vec::new() }
     }
 
     /// The number that the next object gets.
-    pub(super) fn next(&self) -> usize {
+    pub(crate) fn next(&self) -> usize {
         self.offsets.len() + 1
     }
 
     /// Adds an object and gives its number.
-    pub(super) fn object(&mut self, body: impl AsRef<[u8]>) -> usize {
+    pub(crate) fn object(&mut self, body: impl AsRef<[u8]>) -> usize {
         self.offsets.push(self.bytes.len());
         let number = self.offsets.len();
         self.bytes.extend(format!("{number} 0 obj\n").bytes());
@@ -32,7 +32,7 @@ impl Document {
     }
 
     /// Adds a stream with further entries in its dictionary.
-    pub(super) fn stream(&mut self, entries: &str, bytes: &[u8]) -> usize {
+    pub(crate) fn stream(&mut self, entries: &str, bytes: &[u8]) -> usize {
         let mut body = format!("<</Length {} {entries}>>\nstream\n", bytes.len()).into_bytes();
         body.extend(bytes);
         body.extend(b"\nendstream");
@@ -40,12 +40,12 @@ impl Document {
     }
 
     /// Adds a stream that is compressed.
-    pub(super) fn flate(&mut self, entries: &str, bytes: &[u8]) -> usize {
+    pub(crate) fn flate(&mut self, entries: &str, bytes: &[u8]) -> usize {
         self.stream(&format!("/Filter /FlateDecode {entries}"), &flate(bytes))
     }
 
     /// Adds a page tree with these pages and gives the number of the catalog. Each page has the resources, too.
-    pub(super) fn tree(&mut self, contents: &[usize], resources: &str) -> usize {
+    pub(crate) fn tree(&mut self, contents: &[usize], resources: &str) -> usize {
         let tree = self.next() + contents.len();
         let mut kids = String::new();
         for content in contents {
@@ -60,7 +60,7 @@ impl Document {
     }
 
     /// The file, whose catalog is the object `root`.
-    pub(super) fn finish(mut self, root: usize) -> Vec<u8> {
+    pub(crate) fn finish(mut self, root: usize) -> Vec<u8> {
         let start = self.bytes.len();
         let mut table = format!("xref\n0 {}\n0000000000 65535 f \n", self.offsets.len() + 1);
         for offset in &self.offsets {
@@ -77,10 +77,10 @@ impl Document {
 }
 
 /// The font that pages of the functions below use.
-pub(super) const FONT: &str = "/Font <</F1 <</Type /Font /Subtype /Type1 /BaseFont /Helvetica>>>>";
+pub(crate) const FONT: &str = "/Font <</F1 <</Type /Font /Subtype /Type1 /BaseFont /Helvetica>>>>";
 
 /// A file with a page for each text, one line of the page for each line of the text.
-pub(super) fn pages_of(texts: &[&str]) -> Vec<u8> {
+pub(crate) fn pages_of(texts: &[&str]) -> Vec<u8> {
     let mut document = Document::new();
     let contents: Vec<usize> = texts.iter().map(|text| document.flate("", instructions(text).as_bytes())).collect();
     let root = document.tree(&contents, FONT);
@@ -88,7 +88,7 @@ pub(super) fn pages_of(texts: &[&str]) -> Vec<u8> {
 }
 
 /// The instructions that show a text.
-pub(super) fn instructions(text: &str) -> String {
+pub(crate) fn instructions(text: &str) -> String {
     let mut instructions = "BT /F1 12 Tf 14 TL 72 720 Td\n".to_owned();
     for line in text.lines() {
         let _ =
@@ -98,7 +98,7 @@ pub(super) fn instructions(text: &str) -> String {
     instructions
 }
 
-pub(super) fn flate(bytes: &[u8]) -> Vec<u8> {
+pub(crate) fn flate(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = ZlibEncoder::new(Vec::new(), Compression::best());
     encoder.write_all(bytes).expect("memory takes it");
     encoder.finish().expect("memory takes it")
