@@ -138,24 +138,16 @@ def offices():
 
 def make(folder, places):
     """Writes them beside the documents of the corpus, spread over its folders `places`; names and what is expected."""
-    outside, made = os.path.join(os.path.dirname(folder), "outside.pdf"), {}
-
-    def sparse(at):
-        put("/", at, b"%PDF-1.7\n")
-        os.truncate(at, 3 << 30)
-
-    def unreadable(at):
-        put("/", at, pdf_of([[MARK]]))
-        os.chmod(at, 0)
-    put("/", outside, pdf_of([[MARK]]))
-    writers = [(f"{name}.pdf", lambda at, data=data: put("/", at, data), expected) for name, data, expected in pdfs()]
-    writers += [(name, lambda at, data=data: put("/", at, data), expected) for name, data, expected in offices()]
-    # Root reads a file of mode 000 all the same.
-    writers += [("x.pdf", os.mkdir, False), ("y.pdf", os.mkfifo, False), ("z.pdf", lambda at: os.symlink(outside, at), False),
-                ("nowhere.pdf", lambda at: os.symlink("missing.pdf", at), False), ("sparse.pdf", sparse, False), ("mode.pdf", unreadable, None)]
-    for number, (name, write, expected) in enumerate(writers):
+    outside, good, made = os.path.join(os.path.dirname(folder), "outside.pdf"), pdf_of([[MARK]]), {}
+    put("/", outside, good)
+    given = [(f"{name}.pdf", content, expected) for name, content, expected in pdfs()] + [*offices()] + [
+        ("x.pdf", os.mkdir, False), ("y.pdf", os.mkfifo, False), ("z.pdf", lambda at: os.symlink(outside, at), False),
+        ("nowhere.pdf", lambda at: os.symlink("missing.pdf", at), False), ("sparse.pdf", lambda at: (put("/", at, b"%PDF-1.7\n"), os.truncate(at, 3 << 30)), False),
+        # Root reads it all the same.
+        ("mode.pdf", lambda at: (put("/", at, good), os.chmod(at, 0)), None)]
+    for number, (name, content, expected) in enumerate(given):
         name = os.path.join(places[number % len(places)], f"{number * 37 % 256:02x}-{name}")
         os.makedirs(os.path.dirname(os.path.join(folder, name)), exist_ok=True)
-        write(os.path.join(folder, name))
+        content(os.path.join(folder, name)) if callable(content) else put(folder, name, content)
         made[name] = expected
     return made

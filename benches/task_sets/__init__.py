@@ -1,1 +1,0 @@
-"""The tasks of benches/task_sets.py: a folder and a list for each set."""
