@@ -29,7 +29,7 @@ LEFT, FILES = "not searched yet", "files_with_matches"
 BOTH_READ = (".pdf", ".docx", ".odt")
 QUERIES = {"rare word": "hyperbolic", "common word": "package", "regex": r"\b(19|20)[0-9]{2}-[01][0-9]-[0-3][0-9]\b", "none": "zyzzyvaquux"}
 COMPARED = ["theorem", "footnote", "invoice", "chemical", "table of contents", "licen[cs]e", r"[0-9]+\.[0-9]{2} ?%", "paragraph",
-            "Müller", "copyright", "figure 2", "e-mail", "Lorem ipsum", "bibliography", "hello", "efficient"]
+            "Müller", "copyright", "figure 2", "e-mail", "Lorem ipsum", "bibliography", "hello", "efficient", "defined", "für"]
 # A search that is not complete after so many seconds has failed.
 PATIENCE = 900
 
@@ -90,8 +90,8 @@ class Rga(Searcher):
 
     def search(self, pattern, mode=FILES):
         begun, kind = time.perf_counter(), "--files-with-matches" if mode == FILES else "--line-number"
-        done = subprocess.run([self.program, f"--rga-cache-path={self.state}", "--ignore-case", "--no-messages", kind, "--regexp", pattern, "."],
-                              cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
+        done = subprocess.run([self.program, f"--rga-cache-path={self.state}", "--ignore-case", "--no-messages", kind, "--regexp", pattern, "."], cwd=self.folder,
+                              env={**os.environ, "XDG_CONFIG_HOME": self.state}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
         took = time.perf_counter() - begun
         return took, {line.removeprefix("./") for line in done.stdout.decode(errors="replace").split("\n") if line}
 
