@@ -186,6 +186,22 @@ impl Process {
         }
     }
 
+    /// As [`Self::ask`]; `None` if the server has ended.
+    #[cfg(unix)]
+    pub(crate) fn try_ask(&mut self, method: &str, params: &Value) -> Option<Value> {
+        self.last_id += 1;
+        let id = self.last_id;
+        let line = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
+        // What fails is found out by the answer that does not come.
+        self.try_bytes(format!("{line}\n").as_bytes());
+        loop {
+            let message = self.next()?;
+            if message["id"] == id {
+                return Some(message);
+            }
+        }
+    }
+
     /// Opens a session with a handshake (2025-11-25).
     pub(crate) fn initialize(&mut self) -> Value {
         let params = json!({

@@ -6,7 +6,7 @@ use std::fmt::Display;
 use change_set::Workspace;
 use confined_fs::{OpenFile, stop::StopSignal};
 use image_view::DECODE_MEMORY;
-use text_file::{DOCUMENT_HEAD_BYTES, DocumentFormat, document_format, exact_size};
+use text_file::{DOCUMENT_HEAD_BYTES, DocumentFormat, document_format, exact_size, is_document_name};
 use tree_search::documents::{DocumentText, MetDocument};
 
 use crate::decode_memory::DecodeMemory;
@@ -65,7 +65,7 @@ fn read_once(
     let mut text = DocumentText::default();
     let read = match document_format(met.real.relative(), &head) {
         Some(DocumentFormat::Pdf) => pdf(&mut text, file, head, max_bytes, is_small, stop),
-        _ => office(&mut text, &mut file, stop),
+        _ => office(&mut text, &mut file, is_document_name(met.real.relative()), stop),
     };
     Some(match read {
         Outcome::NotSmall => return None,
@@ -138,7 +138,7 @@ fn pdf(text: &mut DocumentText, _: OpenFile, _: Vec<u8>, _: u64, _: bool, _: &St
 }
 
 #[cfg(feature = "office")]
-fn office(text: &mut DocumentText, file: &mut OpenFile, stop: &StopSignal) -> Outcome {
+fn office(text: &mut DocumentText, file: &mut OpenFile, is_named_so: bool, stop: &StopSignal) -> Outcome {
     use std::ops::ControlFlow;
 
     use office_text::{OfficeDocument, OfficeError, OfficeKind, WantedCells, with_document};
@@ -219,12 +219,13 @@ fn office(text: &mut DocumentText, file: &mut OpenFile, stop: &StopSignal) -> Ou
     match read {
         Ok(()) => Outcome::Done,
         Err(OfficeError::Stopped) => Outcome::Stopped,
-        Err(OfficeError::NoDocument) => Outcome::Other,
+        // Other archives, and compound files that no office program wrote.
+        Err(OfficeError::NoDocument | OfficeError::Format(..)) if !is_named_so => Outcome::Other,
         Err(error) => failed(text, error),
     }
 }
 
 #[cfg(not(feature = "office"))]
-fn office(text: &mut DocumentText, _: &mut OpenFile, _: &StopSignal) -> Outcome {
+fn office(text: &mut DocumentText, _: &mut OpenFile, _: bool, _: &StopSignal) -> Outcome {
     failed(text, "an Office document, which this program was built without")
 }

@@ -27,7 +27,6 @@ const THREADS: usize = 4;
 /// A server that may end at any moment.
 pub(super) struct Victim {
     process: Process,
-    last_id: u64,
 }
 
 impl Victim {
@@ -44,30 +43,18 @@ impl Victim {
         if let Some(fault) = fault {
             command.env("_ROOTBOUND_FAULT", fault);
         }
-        let mut victim = Self { process: Process::spawn(command), last_id: 0 };
+        let mut victim = Self { process: Process::spawn(command) };
         let client = json!({ "name": "test", "version": "1" });
-        victim.ask("initialize", &json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client }));
+        victim.process.try_ask(
+            "initialize",
+            &json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client }),
+        );
         victim
-    }
-
-    /// The answer; `None` if the server has ended.
-    fn ask(&mut self, method: &str, params: &Value) -> Option<Value> {
-        self.last_id += 1;
-        let id = self.last_id;
-        let line = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
-        // What fails is found out by the answer that does not come.
-        self.process.try_bytes(format!("{line}\n").as_bytes());
-        loop {
-            let message = self.process.next()?;
-            if message["id"] == id {
-                return Some(message);
-            }
-        }
     }
 
     /// Whether a call succeeded, and the text of its answer.
     pub(super) fn call(&mut self, (tool, arguments): &(&str, Value)) -> Option<(bool, String)> {
-        let answer = self.ask("tools/call", &json!({ "name": tool, "arguments": arguments }))?;
+        let answer = self.process.try_ask("tools/call", &json!({ "name": tool, "arguments": arguments }))?;
         let text = answer["result"]["content"][0]["text"].as_str().unwrap_or_default().to_owned();
         Some((answer["result"]["isError"] == false, text))
     }
