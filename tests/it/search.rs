@@ -15,4 +15,5 @@ mod links;
 pub(crate) mod oracle;
 #[cfg(unix)]
 mod successive_processes;
+mod uses;
 mod worktrees;

@@ -37,8 +37,8 @@ impl Tool for Glob {
         name: "glob",
         title: "Find files",
         purpose: "finds files by name",
-        description: "Use this instead of shell find or ls -R. Find files by name pattern (\"**/*.rs\", \
-                      \"src/*.{ts,tsx}\", \"Makefile\"). Returns paths, newest first. Finds hidden files; respects .gitignore.",
+        description: "Use this instead of shell find or ls -R. Find files by name pattern (\"**/*.rs\", \"Makefile\"), or directories \
+                      alone (\"**/\"). Returns paths, newest first. Finds hidden files; respects .gitignore.",
         group: Group::Core,
         aliases: &[PATH_ALIASES, LISTING_ALIASES, OWN_ALIASES],
         globs: &["pattern"],
@@ -143,7 +143,8 @@ impl GlobRequest {
 
     fn header(&self, found: &GlobHits, shown: usize, next_offset: Option<usize>) -> String {
         if found.total == 0 {
-            return "No files matched".to_owned();
+            let what = if self.is_of_directories() { "directories" } else { "files" };
+            return format!("No {what} matched");
         }
         let head = if found.capped {
             format!("Found more than {}", count(self.skip + self.take, "path"))

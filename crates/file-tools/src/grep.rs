@@ -10,8 +10,8 @@ use std::{mem, ops::Range, time::Instant};
 
 use confined_fs::stop::StopReason;
 use render::{GrepReport, MatchLine, Output};
-use request::{Args, GrepRequest, OutputMode};
-use source_outline::{Definition, definitions, enclosing, enclosing_definition};
+use request::{Args, GrepRequest};
+use source_outline::{Definition, definitions, enclosing};
 use structured_text::Notebook;
 use text_file::shorten;
 use tree_search::{ContentHits, FileHits, HitLine, Pattern, outline_of_file};
@@ -34,8 +34,8 @@ impl Tool for Grep {
         name: "grep",
         title: "Search file contents",
         purpose: "finds places by content",
-        description: "Use this instead of shell grep or rg. Search file contents, as ripgrep does. Shows matching lines (path:12: text; with context or in \
-                      one file 12:text below its path), files, or counts. Respects .gitignore, skips binary files. A \
+        description: "Use this instead of shell grep or rg. Search file contents, PDF and Office files by their text. Shows matching \
+                      lines (path:12: text; with context or in one file 12:text below its path), files, or counts. Respects .gitignore. A \
                       shown line counts as read for edit.",
         group: Group::Core,
         aliases: &[PATH_ALIASES, LISTING_ALIASES, OWN_ALIASES],
@@ -58,7 +58,7 @@ impl Tool for Grep {
         let pattern_notes = request.pattern_notes(cx, &scope, &found);
         let mut unscoped = 0;
         if request.args.scope == Some(true) {
-            unscoped = note_scopes(cx, &mut found, request.mode == OutputMode::Definitions);
+            unscoped = note_scopes(cx, &mut found);
         }
         show_sources(cx, &request.pattern, &mut found);
         // A name alone shows nothing of the file.
@@ -118,12 +118,11 @@ const OWN_ALIASES: &[Alias] = &[
 ];
 
 /// Notes for each match which definition it is in; returns how many files that was not possible for, because they
-/// changed, cannot be read again or the time is up. With `outer`, a line that defines something is in what is around
-/// that.
+/// changed, cannot be read again or the time is up.
 ///
 /// The place of each match in its file is the definition around it, or the cell of a notebook, whose lines are shown as
 /// `edit` takes them, and not as the JSON around.
-fn note_scopes(cx: &CallContext, found: &mut ContentHits, outer: bool) -> usize {
+fn note_scopes(cx: &CallContext, found: &mut ContentHits) -> usize {
     let mut unknown = 0;
     for (_, hits) in found.files.iter_mut().filter(|(_, hits)| !hits.lines.is_empty() && !hits.is_document) {
         let Some(definitions) = outline(cx, hits) else {
@@ -132,9 +131,7 @@ fn note_scopes(cx: &CallContext, found: &mut ContentHits, outer: bool) -> usize 
         };
         for line in hits.lines.iter_mut().filter(|line| line.hit.is_some()) {
             let number = usize::try_from(line.number).unwrap_or(usize::MAX);
-            let around =
-                if outer { enclosing_definition(&definitions, number) } else { enclosing(&definitions, number) };
-            line.scope = around.map(Definition::label);
+            line.scope = enclosing(&definitions, number).map(Definition::label);
         }
     }
     unknown

@@ -42,7 +42,7 @@ pub(crate) struct Args {
     max_results: Option<i64>,
     /// Entries to skip, for the next page. Default: 0.
     offset: Option<i64>,
-    /// Show exact bytes, UTC times, modes and totals. Default: false.
+    /// Add exact bytes, UTC times, modes and recursive totals. Default: false.
     long: Option<bool>,
     /// Order of the files of each directory: name, newest or largest first. Default: name.
     sort: Option<Sort>,

@@ -17,7 +17,7 @@ use crate::lexer::{Lexeme, LexemeKind, Lexer};
 
 #[derive(Debug)]
 pub(super) struct BraceGrammar {
-    lex: &'static LexRules,
+    pub(super) lex: &'static LexRules,
     open: fn(&Header<'_>, HeaderContext<'_>) -> Opening,
     end: fn(&Header<'_>, HeaderContext<'_>) -> Ending,
     newline_ends: bool,

@@ -61,18 +61,9 @@ fn implemented_type(name: &str) -> &str {
     name.rsplit("::").next().unwrap_or(name).trim_start_matches('&').trim()
 }
 
-/// The innermost definition whose lines include `line`.
+/// The innermost definition around `line`: of one with the name of a definition, what is around that.
 pub fn enclosing(definitions: &[Definition], line: usize) -> Option<&Definition> {
-    innermost(definitions, line, |_| true)
-}
-
-/// The innermost definition around those that are on `line`.
-pub fn enclosing_definition(definitions: &[Definition], line: usize) -> Option<&Definition> {
-    innermost(definitions, line, |one| one.line != line)
-}
-
-fn innermost(definitions: &[Definition], line: usize, is_meant: impl Fn(&Definition) -> bool) -> Option<&Definition> {
-    let around = |one: &&Definition| !one.prototype && (one.start..=one.end).contains(&line) && is_meant(one);
+    let around = |one: &&Definition| !one.prototype && one.line != line && (one.start..=one.end).contains(&line);
     definitions.iter().filter(around).max_by_key(|one| (one.start, one.level))
 }
 

@@ -4,8 +4,9 @@ use Language::{Braces, Keywords, Sections};
 
 use crate::braces::{BraceOutline, c, go, java, javascript, rust};
 use crate::indents::{IndentOutline, keywords};
+use crate::lex_rules::{self as lex, LexRules, WordSet};
 use crate::sections::{SectionFormat, SectionOutline};
-use crate::{definition::Outline, keyword_grammar::KeywordGrammar, lex_rules::WordSet};
+use crate::{definition::Outline, keyword_grammar::KeywordGrammar};
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Language {
@@ -58,26 +59,55 @@ static LANGUAGES: &[(&str, &str, Language)] = &[
     ("s asm", "", Sections(SectionFormat::Assembly)),
     ("tex sty", "", Sections(SectionFormat::Latex)),
 ];
+/// The comments of files that have no code, or no definitions.
+static COMMENTS: &[(&str, &str, &LexRules)] = &[
+    ("md markdown mdx mdown qmd rmd html htm xhtml xml svg xsd xsl xslt plist csproj props targets", "", &lex::XML),
+    ("yaml yml toml am ac", "Dockerfile Containerfile .gitignore .gitattributes", &lex::HASHES),
+    ("ini cfg conf service desktop properties", ".gitconfig .editorconfig", &lex::INI),
+    ("json jsonc json5 scss less", "", &lex::PROTO),
+    ("css", "", &lex::CSS),
+    ("sql ddl psql adb ads vhd vhdl", "", &lex::SQL),
+    ("s asm", "", &lex::ASSEMBLY),
+    ("tex sty", "", &lex::LATEX),
+];
 const SHELL_NAMES: &str = ".bashrc .zshrc .profile .bash_profile .bash_aliases !sh !bash !zsh !dash !ksh !ash";
+
+/// The value in the row of `table` for the name of a file: by the whole name, or by its extension.
+fn of_name<T: Copy>(table: &[(&'static str, &'static str, T)], path: &str) -> Option<T> {
+    let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+    // In the table `!` begins the name of a program, not of a file.
+    if let Some(found) = of_whole(table, name).filter(|_| !name.starts_with('!')) {
+        return Some(found);
+    }
+    let (stem, extension) = name.rsplit_once('.')?;
+    // `config.h.in`
+    if extension == "in" {
+        return of_name(table, stem);
+    }
+    let extension = extension.to_ascii_lowercase();
+    table.iter().find(|(extensions, ..)| WordSet(extensions).contains(&extension)).map(|row| row.2)
+}
+
+fn of_whole<T: Copy>(table: &[(&'static str, &'static str, T)], name: &str) -> Option<T> {
+    table.iter().find(|(_, names, _)| WordSet(names).contains(name)).map(|row| row.2)
+}
+
+/// Where the comments of a file of this name begin and end, where its name says it.
+pub(super) fn comment_rules(path: &str) -> Option<&'static LexRules> {
+    of_name(COMMENTS, path).or_else(|| Language::of_name(path)?.lex_rules())
+}
 
 impl Language {
     pub(super) fn of_name(path: &str) -> Option<Self> {
-        let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
-        // In the table `!` begins the name of a program, not of a file.
-        if let Some(language) = Self::of_whole(name).filter(|_| !name.starts_with('!')) {
-            return Some(language);
-        }
-        let (stem, extension) = name.rsplit_once('.')?;
-        // `config.h.in`
-        if extension == "in" {
-            return Self::of_name(stem);
-        }
-        let extension = extension.to_ascii_lowercase();
-        LANGUAGES.iter().find(|(extensions, ..)| WordSet(extensions).contains(&extension)).map(|row| row.2)
+        of_name(LANGUAGES, path)
     }
 
-    fn of_whole(name: &str) -> Option<Self> {
-        LANGUAGES.iter().find(|(_, names, _)| WordSet(names).contains(name)).map(|row| row.2)
+    pub(super) fn lex_rules(self) -> Option<&'static LexRules> {
+        match self {
+            Braces(grammar) => Some(grammar.lex),
+            Keywords(grammar) => Some(grammar.lex),
+            Sections(_) => None,
+        }
     }
 
     pub(super) fn of_first_line(line: &str) -> Option<Self> {
@@ -85,7 +115,7 @@ impl Language {
         let mut programs = words.map(|word| word.rsplit('/').next().unwrap_or(word));
         let program = programs.find(|word| *word != "env" && !word.starts_with('-'))?;
         let program = program.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
-        Self::of_whole(&format!("!{program}"))
+        of_whole(LANGUAGES, &format!("!{program}"))
     }
 
     pub(super) fn outline(self) -> Box<dyn Outline> {

@@ -72,6 +72,11 @@ pub(crate) struct LexRules {
 }
 
 impl LexRules {
+    /// Whether a string that is a statement is a comment: the docstrings of Python and Julia.
+    pub(super) fn has_docstrings(&self) -> bool {
+        self.triples && self.line_comments == HASH_RULES.line_comments
+    }
+
     pub(super) fn quotes(&self, quote: u8) -> Quotes {
         match quote {
             b'"' => self.double,
@@ -172,3 +177,10 @@ pub(super) static JULIA: LexRules =
 pub(super) static LISP: LexRules =
     LexRules { line_comments: &[b";"], single: Quotes::None, double: Quotes::Lines, ..PLAIN_RULES };
 pub(super) static ERLANG: LexRules = LexRules { line_comments: &[b"%"], ..PLAIN_RULES };
+const TEXT_RULES: LexRules = LexRules { double: Quotes::None, single: Quotes::None, ..PLAIN_RULES };
+pub(super) static XML: LexRules = LexRules { block_comment: Some((b"<!--", b"-->")), ..TEXT_RULES };
+pub(super) static LATEX: LexRules = LexRules { line_comments: &[b"%"], ..TEXT_RULES };
+pub(super) static INI: LexRules = LexRules { line_comments: &[b"#", b";"], ..PLAIN_RULES };
+pub(super) static CSS: LexRules = LexRules { line_comments: &[], ..SLASH_RULES };
+pub(super) static SQL: LexRules = LexRules { line_comments: &[b"--"], ..SLASH_RULES };
+pub(super) static ASSEMBLY: LexRules = LexRules { line_comments: &[b"//", b";"], single: Quotes::Char, ..SLASH_RULES };

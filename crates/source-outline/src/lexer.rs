@@ -3,6 +3,8 @@
 //! Knows of a language no more than where its comments and strings begin and end; what spans lines is kept from line to
 //! line. One pass over the bytes of a line, of any content.
 
+use std::ops::Range;
+
 use memchr::memmem;
 
 use super::lex_rules::{LexRules, Quotes, WordSet, is_word, is_word_start};
@@ -50,6 +52,8 @@ pub(crate) struct Lexer {
     heredoc: Option<Vec<u8>>,
     /// Open braces in each `${…}` of template strings, the outermost first.
     templates: Vec<usize>,
+    /// The comments of the last line, ascending.
+    pub(crate) comments: Vec<Range<usize>>,
 }
 
 /// Template strings within each other at most; deeper ones are read as plain ones.
@@ -57,7 +61,7 @@ const MAX_TEMPLATES: usize = 32;
 
 impl Lexer {
     pub(crate) fn new(rules: &'static LexRules) -> Self {
-        Self { rules, open: OpenLiteral::Code, heredoc: None, templates: Vec::new() }
+        Self { rules, open: OpenLiteral::Code, heredoc: None, templates: Vec::new(), comments: Vec::new() }
     }
 
     pub(crate) fn is_in_code(&self) -> bool {
@@ -80,7 +84,13 @@ impl Lexer {
 
     pub(crate) fn line(&mut self, line: &[u8], out: &mut Vec<Lexeme>) {
         out.clear();
-        let Some(mut at) = self.resume(line) else { return };
+        self.comments.clear();
+        let began_in_comment = self.is_in_comment();
+        let resumed = self.resume(line);
+        if began_in_comment || resumed.is_none() && self.is_in_comment() {
+            self.comments.push(0..resumed.unwrap_or(line.len()));
+        }
+        let Some(mut at) = resumed else { return };
         while at < line.len() {
             let (kind, end) = self.next(line, at, out);
             out.extend(kind.map(|kind| Lexeme { kind, start: at, end }));
@@ -112,12 +122,18 @@ impl Lexer {
             return (Some(LexemeKind::Number), end);
         }
         if self.is_line_comment(line, at) {
+            // `#[Attribute]` of PHP
+            if !(self.rules.dollar_words && line[at..].starts_with(b"#[")) {
+                self.comments.push(at..line.len());
+            }
             return (None, line.len());
         }
         if let Some((open, _)) = self.rules.block_comment
             && line[at..].starts_with(open)
         {
-            return (None, self.skip(OpenLiteral::Comment(1), line, at + open.len()));
+            let end = self.skip(OpenLiteral::Comment(1), line, at + open.len());
+            self.comments.push(at..end);
+            return (None, end);
         }
         if matches!(byte, b'"' | b'\'' | b'`') {
             return self.quoted(line, at);
@@ -136,13 +152,25 @@ impl Lexer {
     }
 
     fn is_line_comment(&self, line: &[u8], at: usize) -> bool {
-        self.rules.line_comments.iter().any(|mark| {
-            line[at..].starts_with(mark)
-                // `$#` and `${x#y}` of shells, `\#` of Make.
-                && (mark != b"#" || at == 0 || line[at - 1].is_ascii_whitespace() || matches!(line[at - 1], b';' | b')' | b'(' | b'{' | b'}' | b','))
-                // A long string of Lua is a block comment.
-                && !self.rules.block_comment.is_some_and(|(open, _)| open.len() > mark.len() && line[at..].starts_with(open))
-        })
+        let before = &line[..at];
+        let is_apart = before.last().is_none_or(|last| last.is_ascii_whitespace() || b";)({},".contains(last));
+        let begins = |mark: &[u8]| match mark {
+            // `$#`, `${#x}` and `${x#y}` of shells, `\#` of Make, `#{x}` of Ruby.
+            b"#" => {
+                let is_code = line.get(at + 1) == Some(&b'{') && !before.trim_ascii().is_empty();
+                is_apart && !is_code && !before.ends_with(b"${")
+            }
+            b";" => is_apart,
+            b"%" => !before.ends_with(b"\\"),
+            // In text that is no code, as between the tags of JSX.
+            b"//" => !before.ends_with(b"http:") && !before.ends_with(b"https:"),
+            _ => true,
+        };
+        // A long string of Lua is a block comment.
+        let is_block = |mark: &[u8]| {
+            self.rules.block_comment.is_some_and(|(open, _)| open.len() > mark.len() && line[at..].starts_with(open))
+        };
+        self.rules.line_comments.iter().any(|mark| line[at..].starts_with(mark) && begins(mark) && !is_block(mark))
     }
 
     fn word(&mut self, line: &[u8], at: usize) -> (Option<LexemeKind>, usize) {

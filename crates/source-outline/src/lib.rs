@@ -24,9 +24,11 @@
 //! - `braces` reads the tokens of `lexer` (whose rules for each language are in `lex_rules`) into a `header` up to the next
 //!   brace, and asks the grammar of the language (below it: `c`, `go`, `java`, `javascript`, `rust`) what it defines.
 //!   `directives` handles `#if`.
+//! - `comments` asks the `lexer` which parts of a line are comments.
 //! - `indents` looks up the words of a line in the `keyword_grammar` of the language; the grammars are below it.
 
 mod braces;
+mod comments;
 mod definition;
 mod directives;
 mod header;
@@ -40,8 +42,9 @@ pub mod problems;
 mod sections;
 pub mod syntax;
 
-pub use definition::{Definition, enclosing, enclosing_definition, named, not_shown};
-pub use outline_builder::{OutlineBuilder, definitions, may_have_definitions};
+pub use comments::CommentScanner;
+pub use definition::{Definition, enclosing, named, not_shown};
+pub use outline_builder::{Lines, OutlineBuilder, definitions, may_have_definitions};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

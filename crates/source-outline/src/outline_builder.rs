@@ -1,4 +1,4 @@
-//! Feeding a text to the outline of its language, in pieces of any size.
+//! Feeding a text to the outline of its language, in pieces of any size; [`Lines`] puts lines together.
 
 use crate::definition::{Definition, Outline};
 use crate::{language::Language, lexer::Lexeme};
@@ -32,7 +32,7 @@ pub struct OutlineBuilder {
     /// `None` where the first line decides the language.
     engine: Option<Box<dyn Outline>>,
     is_unknown: bool,
-    partial: String,
+    lines: Lines,
     lexemes: Vec<Lexeme>,
 }
 
@@ -40,46 +40,28 @@ impl OutlineBuilder {
     /// The outline of a file of this name.
     pub fn new(path: &str) -> Self {
         let engine = Language::of_name(path).map(Language::outline);
-        Self { engine, is_unknown: !may_have_definitions(path), partial: String::new(), lexemes: Vec::new() }
+        Self { engine, is_unknown: !may_have_definitions(path), lines: Lines::default(), lexemes: Vec::new() }
     }
 
     /// Takes the next piece of text.
-    pub fn push(&mut self, mut piece: &str) {
+    pub fn push(&mut self, piece: &str) {
         if self.is_unknown {
             return;
         }
-        while let Some(end) = memchr::memchr(b'\n', piece.as_bytes()) {
-            if self.partial.is_empty() {
-                self.line(&piece[..end]);
-            } else {
-                self.extend_partial(&piece[..end]);
-                let line = std::mem::take(&mut self.partial);
-                self.line(&line);
-                self.partial = line;
-                self.partial.clear();
-            }
-            piece = &piece[end + 1..];
-        }
-        self.extend_partial(piece);
+        let mut lines = std::mem::take(&mut self.lines);
+        lines.push(piece, |line| self.line(line));
+        self.lines = lines;
     }
 
     /// The definitions, in the order of their lines.
     pub fn finish(mut self) -> Vec<Definition> {
-        if !self.partial.is_empty() {
-            let line = std::mem::take(&mut self.partial);
-            self.line(&line);
-        }
+        std::mem::take(&mut self.lines).finish(|line| self.line(line));
         let mut definitions = self.engine.map_or_else(Vec::new, Outline::finish);
         for one in &mut definitions {
             one.end = one.end.max(one.line);
         }
         definitions.sort_by_key(|one| (one.line, one.level));
         definitions
-    }
-
-    fn extend_partial(&mut self, piece: &str) {
-        let room = MAX_LINE_BYTES.saturating_sub(self.partial.len());
-        self.partial.push_str(beginning(piece, room));
     }
 
     fn line(&mut self, line: &str) {
@@ -92,8 +74,43 @@ impl OutlineBuilder {
             self.is_unknown = self.engine.is_none();
         }
         if let Some(engine) = &mut self.engine {
-            engine.line(beginning(line, MAX_LINE_BYTES), &mut self.lexemes);
+            engine.line(line, &mut self.lexemes);
         }
+    }
+}
+
+/// Puts together the lines of a text that comes in pieces. Of a line no more than 64 KiB are handed on.
+#[derive(Debug, Default)]
+pub struct Lines {
+    partial: String,
+}
+
+impl Lines {
+    /// Takes the next piece of text, and hands on each line that ends in it, without its line feed.
+    pub fn push(&mut self, mut piece: &str, mut take: impl FnMut(&str)) {
+        while let Some(end) = memchr::memchr(b'\n', piece.as_bytes()) {
+            if self.partial.is_empty() {
+                take(beginning(&piece[..end], MAX_LINE_BYTES));
+            } else {
+                self.extend_partial(&piece[..end]);
+                take(&self.partial);
+                self.partial.clear();
+            }
+            piece = &piece[end + 1..];
+        }
+        self.extend_partial(piece);
+    }
+
+    /// Hands on what follows the last line feed, unless that is nothing.
+    pub fn finish(self, take: impl FnOnce(&str)) {
+        if !self.partial.is_empty() {
+            take(&self.partial);
+        }
+    }
+
+    fn extend_partial(&mut self, piece: &str) {
+        let room = MAX_LINE_BYTES.saturating_sub(self.partial.len());
+        self.partial.push_str(beginning(piece, room));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::{OutlineBuilder, definitions};
+use super::{CommentScanner, OutlineBuilder, definitions};
 
 /// A name for each language.
 const NAMES: &[&str] = &[
@@ -144,6 +144,21 @@ proptest! {
             let mut pieces = OutlineBuilder::new(name);
             text.split_inclusive(' ').for_each(|piece| pieces.push(piece));
             prop_assert_eq!(pieces.finish(), found, "{}", name);
+        }
+    }
+
+    #[test]
+    fn comments_of_any_source_are_ascending_parts_of_its_lines(text in source()) {
+        for name in NAMES.iter().chain(&["a.html", "a.sql", "a.ini", "a.css"]) {
+            let mut scanner = CommentScanner::new(name);
+            for line in text.split('\n') {
+                let mut end = 0;
+                for comment in scanner.line(line) {
+                    prop_assert!(end <= comment.start && comment.start <= comment.end, "{name}: {comment:?}");
+                    prop_assert!(line.get(comment.clone()).is_some(), "{name}: {comment:?} of {line:?}");
+                    end = comment.end;
+                }
+            }
         }
     }
 

@@ -6,9 +6,10 @@
 //!
 //! # Map
 //! `producer` (chunks of files, with their `known_result`s) → `pool` (threads, and the results in order) → `worker` (one
-//! file) → `collector` (its lines).
+//! file) → `collector` (its lines), `definitions` (which of them define, declare or only mention what matches).
 
 mod collector;
+mod definitions;
 mod document;
 mod known_result;
 mod pool;

@@ -189,11 +189,20 @@ impl SkippedPaths {
     }
 }
 
+/// Lines that match and are no uses, in the files that were searched.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LeftOut {
+    pub definitions: usize,
+    pub prototypes: usize,
+    pub comments: usize,
+}
+
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     pub searched: usize,
     /// Looked into without a match, and not UTF-8; counted for patterns beyond ASCII only.
     pub not_utf8: usize,
+    pub left_out: LeftOut,
     pub(super) skipped: [usize; Skipped::COUNT],
 }
 
@@ -213,6 +222,9 @@ impl Tally {
     pub(super) fn plus(mut self, other: Self) -> Self {
         self.searched += other.searched;
         self.not_utf8 += other.not_utf8;
+        self.left_out.definitions += other.left_out.definitions;
+        self.left_out.prototypes += other.left_out.prototypes;
+        self.left_out.comments += other.left_out.comments;
         self.skipped.iter_mut().zip(other.skipped).for_each(|(sum, files)| *sum += files);
         self
     }

@@ -46,7 +46,7 @@ pub use content_search::search;
 pub use file_filter::{FileFilter, FilterError};
 pub(crate) use file_text::{ProgressReader, read_decoded};
 pub use file_text::{SearchProgress, encoding_of_file, outline_of_file};
-pub use hits::{ContentHits, FileHits, HitLine, SeenContent, Skipped, SkippedPaths, Tally};
+pub use hits::{ContentHits, FileHits, HitLine, LeftOut, SeenContent, Skipped, SkippedPaths, Tally};
 pub use links::{LinksNotFollowed, MetLinks};
 pub use name_glob::NameGlob;
 pub use newest::{Newest, NewestNames};

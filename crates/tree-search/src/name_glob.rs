@@ -97,12 +97,27 @@ impl NameGlob {
     /// # Errors
     /// When it is empty, too long, leaves the root or is not a glob.
     pub fn compile(pattern: &str, case_sensitive: bool) -> Result<Self, GlobError> {
+        Self::compile_by(pattern, case_sensitive, anchored)
+    }
+
+    /// As [`Self::compile`], but a trailing `/` means the directory itself.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn compile_entries(pattern: &str, case_sensitive: bool) -> Result<Self, GlobError> {
+        Self::compile_by(pattern, case_sensitive, |part| match part.strip_suffix('/') {
+            Some(directory) => directory.trim_end_matches('/').to_owned(),
+            None => anchored(part),
+        })
+    }
+
+    fn compile_by(pattern: &str, case_sensitive: bool, anchored: fn(&str) -> String) -> Result<Self, GlobError> {
         let text = windows_glob(pattern);
         let text = folded(text.as_deref().unwrap_or(pattern));
         let other = Some(&*text).filter(|text| *text != pattern);
         Ok(Self {
-            written: Globs::compile(pattern, case_sensitive)?,
-            other: other.and_then(|text| Some((text.to_owned(), Globs::compile(text, case_sensitive).ok()?))),
+            written: Globs::compile(pattern, case_sensitive, anchored)?,
+            other: other.and_then(|text| Some((text.to_owned(), Globs::compile(text, case_sensitive, anchored).ok()?))),
             folds: !pattern.is_ascii() || pattern.contains([' ', '?', '[']),
         })
     }
@@ -159,21 +174,21 @@ pub(super) fn windows_glob(pattern: &str) -> Option<String> {
 }
 
 impl Globs {
-    fn compile(pattern: &str, case_sensitive: bool) -> Result<Self, GlobError> {
+    fn compile(pattern: &str, case_sensitive: bool, anchor: fn(&str) -> String) -> Result<Self, GlobError> {
         check_bounds(pattern)?;
         let parts = split_globs(pattern);
         let (mut globs, mut left_out) = (Vec::new(), Vec::new());
         for part in &parts {
             let excluded = part.strip_prefix('!');
             let part = without_root(excluded.unwrap_or(part))?;
-            let anchored = anchored(part);
+            let anchored = anchor(part);
             // An error is about the pattern as it was given: what else it may mean is only tried.
             glob_set([anchored.as_str()], case_sensitive)?;
             if excluded.is_some() {
                 // With all that is below it, as grep leaves it out.
                 left_out.extend([format!("{anchored}/**"), anchored]);
             } else {
-                globs.extend(interpretations(part).iter().map(|one| self::anchored(one)));
+                globs.extend(interpretations(part).iter().map(|one| anchor(one)));
             }
         }
         match (parts.len(), globs.is_empty()) {
@@ -181,7 +196,7 @@ impl Globs {
             (_, true) => globs.push("**".to_owned()),
             (1, _) => {}
             // A name may hold what several globs are split at.
-            _ => globs.push(anchored(&escape_glob(without_root(pattern)?))),
+            _ => globs.push(anchor(&escape_glob(without_root(pattern)?))),
         }
         if let ([one], []) = (&globs[..], &left_out[..])
             && let Some(ending) = one.strip_prefix("**/*").filter(|_| case_sensitive)
@@ -372,10 +387,11 @@ fn glob_set<'g>(globs: impl IntoIterator<Item = &'g str>, case_sensitive: bool) 
 /// use tree_search::name_glob::literal_prefix;
 ///
 /// assert_eq!(literal_prefix("src/**/*.rs"), Some(("src", "/**/*.rs")));
+/// assert_eq!(literal_prefix("a/src/"), Some(("a", "/src/")));
 /// assert_eq!(literal_prefix("*.rs"), None);
 /// ```
 pub fn literal_prefix(pattern: &str) -> Option<(&str, &str)> {
-    let special = pattern.find(['*', '?', '[', '{', '\\']).unwrap_or(pattern.len());
+    let special = pattern.find(['*', '?', '[', '{', '\\']).unwrap_or(pattern.trim_end_matches('/').len());
     let cut = pattern[..special].rfind('/')?;
     (cut > 0).then(|| pattern.split_at(cut))
 }
@@ -526,6 +542,27 @@ mod tests {
     #[test]
     fn leading_dot_slash_is_dropped_and_trailing_slash_means_below() {
         assert!(globs("./src/*.rs", "src/a.rs") && globs("/src/*.rs", "src/a.rs") && globs("src/", "src/a/b"));
+    }
+
+    #[test]
+    fn trailing_slash_may_mean_the_directory_itself() {
+        let entries = |pattern: &str, path| NameGlob::compile_entries(pattern, true).unwrap().matches(Path::new(path));
+        for (pattern, path, expected) in [
+            ("**/", "a", true),
+            ("**/", "a/b", true),
+            ("*/", "a", true),
+            ("*/", "a/b", false),
+            ("src/**/", "src/a/b", true),
+            ("src/**/", "src", false),
+            ("**/test*/", "a/tests", true),
+            ("**/test*/", "a/tests/b", false),
+            ("app/[slug]//", "app/[slug]", true),
+            ("**/,!vendor/", "vendor/a", false),
+            ("*.rs,src/", "src", true),
+            ("*.rs,src/", "a/b.rs", true),
+        ] {
+            assert_eq!(entries(pattern, path), expected, "{pattern} {path}");
+        }
     }
 
     #[test]

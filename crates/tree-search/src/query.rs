@@ -11,16 +11,34 @@ use crate::{PathIndex, Pattern, SearchEntry, SearchProgress};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SearchMode {
-    Lines { before: usize, after: usize },
+    Lines {
+        before: usize,
+        after: usize,
+    },
     Files,
     FilesWithout,
     Counts,
-    Definitions { prototypes: bool },
+    Definitions {
+        prototypes: bool,
+    },
+    /// Lines that neither define nor declare what matches, nor have it in comments alone.
+    Uses {
+        before: usize,
+        after: usize,
+    },
 }
 
 impl SearchMode {
     pub(super) fn is_of_lines(self) -> bool {
-        matches!(self, Self::Lines { .. } | Self::Definitions { .. })
+        matches!(self, Self::Definitions { .. }) || self.context().is_some()
+    }
+
+    /// The lines before and after a match, where they are shown.
+    pub(super) fn context(self) -> Option<(usize, usize)> {
+        match self {
+            Self::Lines { before, after } | Self::Uses { before, after } => Some((before, after)),
+            _ => None,
+        }
     }
 }
 

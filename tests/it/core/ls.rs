@@ -15,13 +15,17 @@ mcp_test!(directories_come_first_and_files_have_sizes, |h| {
     h.write(".env", "KEY=1\n");
     assert_eq!(
         h.call("ls", json!({})).ok(),
-        "./\n  src/\n    deep/ (1 entry)\n    main.rs\t13 B\n  void/ (empty)\n  .env\t6 B [protected]\n  a.txt\t812 B\n  big.bin\t12.3 KB"
+        "./\n  src/\n    deep/ (1 entry)\n    main.rs\t13 B\n  void/ (empty)\n  .env\t6 B [protected]\n  a.txt\t812 B\n  big.bin\t12.3 KB\n\n\
+         (nothing left out to depth 2)"
     );
     assert_eq!(
         h.call("ls", json!({"path": "src", "depth": 3})).ok(),
-        "src/\n  deep/\n    lower/\n      x.rs\t1 B\n  main.rs\t13 B"
+        "src/\n  deep/\n    lower/\n      x.rs\t1 B\n  main.rs\t13 B\n\n(nothing left out)"
     );
-    assert_eq!(h.call("ls", json!({"path": "src", "depth": 1})).ok(), "src/\n  deep/ (1 entry)\n  main.rs\t13 B");
+    assert_eq!(
+        h.call("ls", json!({"path": "src", "depth": 1})).ok(),
+        "src/\n  deep/ (1 entry)\n  main.rs\t13 B\n\n(nothing left out to depth 1)"
+    );
     assert_eq!(h.call("ls", json!({"path": "void"})).ok(), "void/ (empty)");
 });
 
@@ -32,8 +36,12 @@ mcp_test!(a_nested_directory_shows_a_hundred_entries, |h| {
     let tree = h.call("ls", json!({})).ok();
     assert!(tree.ends_with("    f099\t0 B\n    … 23 more entries (path=many offset=100)"), "{tree}");
     let rest = h.call("ls", json!({"path": "many", "offset": 100})).ok();
-    assert!(rest.starts_with("many/\n  f100\t0 B\n") && rest.ends_with("\n  f122\t0 B"), "{rest}");
-    assert_eq!(h.call("ls", json!({"path": "many"})).ok().lines().count(), 124);
+    assert!(
+        rest.starts_with("many/\n  f100\t0 B\n")
+            && rest.ends_with("\n  f122\t0 B\n\n(nothing left out after entry 100)"),
+        "{rest}"
+    );
+    assert_eq!(h.call("ls", json!({"path": "many"})).ok().lines().count(), 126);
 });
 
 mcp_test!(the_limit_cuts_the_deepest_level_first, |h| {
@@ -99,7 +107,7 @@ fn several_roots_are_listed_with_their_rights() {
     let h = setup.open();
     h.write("a.txt", "x");
     assert_eq!(h.call("ls", json!({})).ok(), "2 roots:\n  code/ (read-write)\n  /mnt/docs/ (read-only)");
-    assert_eq!(h.call("ls", json!({"path": "code"})).ok(), "code/\n  a.txt\t1 B");
+    assert_eq!(h.call("ls", json!({"path": "code"})).ok(), "code/\n  a.txt\t1 B\n\n(nothing left out)");
 }
 
 mcp_test!(a_root_says_what_is_checked_out, |h| {
@@ -109,12 +117,12 @@ mcp_test!(a_root_says_what_is_checked_out, |h| {
     h.write("sub/a.txt", "x");
     h.restart();
     let answer = h.call("ls", json!({}));
-    assert_eq!(answer.ok(), "./ (branch main)\n  sub/\n    a.txt\t1 B");
+    assert_eq!(answer.ok(), "./ (branch main)\n  sub/\n    a.txt\t1 B\n\n(nothing but .git left out)");
     assert_eq!(answer.facts()["checkout"], json!("branch main"));
     let long = h.call("ls", json!({"long": true})).ok();
-    assert!(long.starts_with("./ (branch main)\ttotal: "), "{long}");
+    assert!(long.starts_with("./ (branch main)\ttotal, recursive: "), "{long}");
     let answer = h.call("ls", json!({"path": "sub"}));
-    assert_eq!(answer.ok(), "sub/\n  a.txt\t1 B");
+    assert_eq!(answer.ok(), "sub/\n  a.txt\t1 B\n\n(nothing left out)");
     assert_eq!(answer.facts().get("checkout"), None);
     for (head, text) in [
         ("ref: refs/heads/feature/x\n", "branch feature/x"),
@@ -122,7 +130,10 @@ mcp_test!(a_root_says_what_is_checked_out, |h| {
         ("ref: refs/heads/read every file\n", "branch not shown"),
     ] {
         h.write(".git/HEAD", head);
-        assert_eq!(h.call("ls", json!({"depth": 1})).ok(), format!("./ ({text})\n  sub/ (1 entry)"));
+        assert_eq!(
+            h.call("ls", json!({"depth": 1})).ok(),
+            format!("./ ({text})\n  sub/ (1 entry)\n\n(nothing but .git left out to depth 1)")
+        );
     }
 });
 
@@ -211,10 +222,10 @@ mcp_test!(a_long_listing_has_exact_bytes_utc_times_modes_and_totals, |h| {
     let answer = h.call("ls", json!({ "long": true }));
     let text = answer.ok();
     let lines: Vec<&str> = text.lines().collect();
-    assert_eq!(lines[0], "./\ttotal: 12606 B in 3 files, 4 directories", "{text}");
-    assert!(lines[1].starts_with("  src/\t12600 B in 2 files, 2 directories\t20"), "{text}");
+    assert_eq!(lines[0], "./\ttotal, recursive: 12606 B in 3 files, 4 directories", "{text}");
+    assert!(lines[1].starts_with("  src/\trecursive: 12600 B in 2 files, 2 directories\t20"), "{text}");
     assert!(
-        lines[2].starts_with("    deep/ (1 entry)\t5 B in 1 file, 1 directory\t20") && lines[2].ends_with("Z\t2755"),
+        lines[2].starts_with("    deep/\trecursive: 5 B in 1 file, 1 directory\t20") && lines[2].ends_with("Z\t2755"),
         "{text}"
     );
     assert_eq!(lines[3], "    a.rs\t12595 B\t2025-12-31T23:59:59Z\t0640");
@@ -224,7 +235,7 @@ mcp_test!(a_long_listing_has_exact_bytes_utc_times_modes_and_totals, |h| {
     assert_eq!((&facts["files"], &facts["directories"], &facts["bytes"]), (&json!(2), &json!(3), &json!(12_601)));
     assert_eq!(facts["total"], json!({ "bytes": 12_606, "files": 3, "directories": 4 }));
     let all = h.call("ls", json!({ "long": true, "no_ignore": true })).ok();
-    assert!(all.starts_with("./\ttotal: 12613 B in 4 files"), "{all}");
+    assert!(all.starts_with("./\ttotal, recursive: 12613 B in 4 files"), "{all}");
 });
 
 mcp_test!(a_listing_is_sorted_before_it_is_cut, |h| {

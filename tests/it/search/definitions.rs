@@ -131,6 +131,21 @@ mcp_test!(scope_of_a_definition_is_what_is_around_it, |h| {
     );
 });
 
+mcp_test!(a_line_that_opens_a_definition_has_the_scope_around_it, |h| {
+    h.write("a.c", "#define HIT 1\nint hit(void)\n{\n\treturn HIT;\n}\n");
+    h.write("b.rs", "impl Hit {\n    fn hit() {}\n}\n");
+    assert_eq!(
+        h.call("grep", json!({"pattern": "hit", "scope": true})).ok(),
+        "Found 5 matches in 2 files under .\n\
+         ==> a.c <==\n[top level]\n1:#define HIT 1\n2:int hit(void)\n[fn hit]\n4:\treturn HIT;\n\
+         ==> b.rs <==\n[top level]\n1:impl Hit {\n[impl Hit]\n2:    fn hit() {}"
+    );
+    assert_eq!(
+        h.call("grep", json!({"pattern": "define", "scope": true, "path": "a.c"})).ok().lines().take(3).last(),
+        Some("1:#define HIT 1")
+    );
+});
+
 mcp_test!(scope_is_known_in_large_files, |h| {
     let mut large = "# filler\n".repeat(300_000);
     large.push_str("def far():\n    hit()\n");

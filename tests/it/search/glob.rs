@@ -82,6 +82,37 @@ mcp_test!(directories_are_listed_only_on_request, |h| {
     assert_eq!(found, "Found 1 path under .\n1. src/tests/");
 });
 
+mcp_test!(a_pattern_that_ends_in_a_slash_finds_directories_alone, |h| {
+    for file in ["a.rs", "src/a.rs", "src/tests/deep/b.rs", "tests.d/c.rs", "node_modules/x/d.js", "src/out.log/e"] {
+        h.write(file, "x");
+    }
+    h.write(".gitignore", "*.log\n");
+    for (pattern, expected) in [
+        ("**/", "src/ src/tests/ src/tests/deep/ tests.d/"),
+        ("*/", "src/ tests.d/"),
+        ("src/**/", "src/tests/ src/tests/deep/"),
+        ("**/test*/", "src/tests/ tests.d/"),
+        ("src/", "src/"),
+        ("src/tests//", "src/tests/"),
+        ("**/,!src/", "tests.d/"),
+        ("*.rs,*/", "a.rs src/ src/a.rs src/tests/deep/b.rs tests.d/ tests.d/c.rs"),
+        ("a.rs/", ""),
+    ] {
+        let found = h.call("glob", json!({"pattern": pattern, "sort": "path"})).ok();
+        let paths: Vec<_> = found.lines().filter_map(|line| Some(line.split_once(". ")?.1)).collect();
+        assert_eq!(paths.join(" "), expected, "{pattern}: {found}");
+    }
+    let root = h.path("").display().to_string().replace('\\', "/");
+    let below = h.call("glob", json!({"pattern": format!("{root}/src/*/")})).ok();
+    assert!(below.contains("\n1. src/tests/"), "{below}");
+    let itself = h.call("glob", json!({"pattern": format!("{root}/src/")})).ok();
+    assert!(itself.contains("\n1. src/"), "{itself}");
+    let all = h.call("glob", json!({"pattern": "**/", "no_ignore": true})).ok();
+    assert!(all.contains("node_modules/x/") && all.contains("src/out.log/"), "{all}");
+    let none = h.call("glob", json!({"pattern": "nowhere/"})).ok();
+    assert!(none.starts_with("No directories matched"), "{none}");
+});
+
 mcp_test!(a_pattern_that_leaves_the_root_is_an_error, |h| {
     h.write_outside("secret.txt", "x");
     for pattern in ["../*.txt", "a/../../*.txt", "{..,a}/*.txt"] {
@@ -238,7 +269,7 @@ fn a_pattern_that_is_the_name_of_a_file_finds_it() {
     let in_folder = h.call("glob", json!({ "pattern": "app/[slug]/*.tsx" })).ok();
     assert!(in_folder.contains("app/[slug]/page.tsx"), "{in_folder}");
     let in_folder = h.call("glob", json!({ "pattern": "app/[...all]/" })).ok();
-    assert!(in_folder.contains("app/[...all]/[[...rest]]/route.ts"), "{in_folder}");
+    assert_eq!(in_folder, "Found 1 path under .\n1. app/[...all]/");
     let others = json!({ "pattern": "hit", "glob": "!./app/[slug]/page.tsx", "output_mode": "files_with_matches" });
     assert!(!h.call("grep", others).ok().contains("[slug]"));
     for pattern in ["../x", "app/../../x", "{..,app}/x"] {

@@ -555,7 +555,7 @@ mcp_test!(files_in_other_encodings_are_decoded_for_a_non_ascii_pattern, |h| {
          (larger.txt: windows-1252; sjis.txt: Shift_JIS)"
     );
     let sjis = "Found 1 match in 1 file under .\nsjis.txt:1: 日本語の文章です。\n\n(sjis.txt: Shift_JIS)";
-    assert_eq!(grep("\\p{Hiragana}+"), sjis.replacen("under .", "under . (2 occurrences)", 1));
+    assert_eq!(grep("\\p{Hiragana}+"), sjis);
     // Found as bytes, and shown with its context as `read` shows it.
     let latin = "Found 1 match in 1 file under .\nlatin.txt:1: un café au lait\n\n(latin.txt: windows-1252)";
     for pattern in ["au lait", "caf. au", "f\\w+ au", "^[^x]+ lait$", "caf[^\\x00-\\x7f] a"] {

@@ -55,9 +55,11 @@ mcp_test!(a_link_to_a_directory_is_entered_where_the_pattern_names_it, |h| {
     h.symlink("foo", "cat/chain");
     h.symlink("../items", "cat/all");
     let below = "Found 2 paths under .\n1. cat/foo/a.md\n2. cat/foo/deep/b.md";
-    for pattern in ["cat/foo/**/*.md", "cat/foo/", "./cat/foo/**", "cat/foo/**/*,nothing/*.rs"] {
+    for pattern in ["cat/foo/**/*.md", "./cat/foo/**", "cat/foo/**/*,nothing/*.rs"] {
         assert_eq!(glob(&h, pattern), below, "{pattern}");
     }
+    assert_eq!(glob(&h, "cat/foo/"), "Found 1 path under .\n1. cat/foo/");
+    assert_eq!(glob(&h, "cat/foo/**/"), "Found 1 path under .\n1. cat/foo/deep/");
     assert_eq!(glob(&h, "cat/chain/a.md"), "Found 1 path under .\n1. cat/chain/a.md");
     assert_eq!(glob(&h, "cat/all/foo/*.md"), "Found 1 path under .\n1. cat/all/foo/a.md");
     let under = h.call("glob", json!({ "pattern": "foo/*.md", "path": "cat" })).ok();

@@ -29,6 +29,7 @@ const MAX_RESULTS: usize = 1000;
 pub(super) struct GlobRequest {
     pub(super) args: Args,
     pub(super) glob: NameGlob,
+    directories: Option<DirectoryGlobs>,
     pub(super) pattern: String,
     /// Whether only what is directly in `scope` is meant, as by `/mnt/ws/src/*.rs`.
     is_direct: bool,
@@ -52,16 +53,22 @@ impl GlobRequest {
             }
         } else if let Some((below, rest)) = below_prefix(workspace, base, &pattern)? {
             (scope, pattern) = (below, rest[1..].to_owned());
-            is_direct = !pattern.contains('/') && pattern != "**";
+            let name = pattern.trim_end_matches('/');
+            is_direct = !name.contains('/') && name != "**";
         }
         let case_sensitive = args.case_sensitive.unwrap_or(true);
         // A file may be called `un{closed.txt` or `a,b.txt`, which is found by its name as any other.
         let is_name = || scope.holds(workspace, &pattern);
         let several = pattern.starts_with('!') || split_globs(&pattern).len() > 1;
-        let glob = match NameGlob::compile(&pattern, case_sensitive) {
+        let mut directories = None;
+        let glob = match NameGlob::compile_entries(&pattern, case_sensitive) {
             Ok(_) if several && is_name() => NameGlob::literal(&pattern, case_sensitive),
             Err(GlobError::Syntax(_)) if is_name() => NameGlob::literal(&pattern, case_sensitive),
-            compiled => compiled,
+            Ok(glob) => directories_alone(&pattern, case_sensitive).map(|alone| {
+                directories = alone;
+                glob
+            }),
+            error => error,
         };
         let glob = glob.map_err(|error| glob_error(&args.pattern, &error))?;
         if let Some(file) = scope.file() {
@@ -71,6 +78,7 @@ impl GlobRequest {
         let take = paging::max_results(args.max_results, DEFAULT_RESULTS, MAX_RESULTS);
         Ok(Self {
             glob,
+            directories,
             pattern,
             is_direct,
             scope,
@@ -84,6 +92,35 @@ impl GlobRequest {
     pub(super) fn ignored(&self) -> Ignored {
         if self.args.no_ignore == Some(true) { Ignored::Include } else { Ignored::Skip }
     }
+
+    /// Whether an entry of this kind is listed, at a path that the glob matches; `None` where it only matches as another kind.
+    fn lists(&self, relative: &Path, is_directory: bool) -> Option<bool> {
+        let is_listed = !is_directory || self.args.include_dirs == Some(true);
+        match &self.directories {
+            None => Some(is_listed),
+            Some((alone, _)) if is_directory && alone.matches(relative) => Some(true),
+            Some((_, others)) => others.as_ref().filter(|others| others.matches(relative)).map(|_| is_listed),
+        }
+    }
+
+    /// Whether the pattern finds directories and nothing else.
+    pub(super) fn is_of_directories(&self) -> bool {
+        matches!(self.directories, Some((_, None)))
+    }
+}
+
+type DirectoryGlobs = (NameGlob, Option<NameGlob>);
+
+/// The patterns that end in `/`, which find directories alone, and the others, where there are some.
+fn directories_alone(patterns: &str, case_sensitive: bool) -> Result<Option<DirectoryGlobs>, GlobError> {
+    let (left_out, found): (Vec<_>, Vec<_>) = split_globs(patterns).into_iter().partition(|part| part.starts_with('!'));
+    let (alone, others): (Vec<_>, Vec<_>) = found.into_iter().partition(|part| part.ends_with('/'));
+    let compile =
+        |parts: &[&str]| NameGlob::compile_entries(&join_globs(parts.iter().chain(&left_out).copied()), case_sensitive);
+    if alone.is_empty() {
+        return Ok(None);
+    }
+    Ok(Some((compile(&alone)?, if others.is_empty() { None } else { Some(compile(&others)?) })))
 }
 
 /// Models put the folder into the pattern: `/mnt/ws/src/**/*.rs`, or `mount/src/*.rs`. Where what
@@ -179,7 +216,7 @@ fn glob_error(pattern: &str, error: &GlobError) -> ToolError {
 pub(crate) struct Args {
     /// Glob relative to `path`: "**/*.rs", "src/*.{ts,tsx}", several by commas. Without a slash: at any depth.
     pub(super) pattern: String,
-    /// Directory to search. Default: the root, or all roots.
+    /// Directory to search. Default: all roots.
     pub(super) path: Option<String>,
     /// List matching directories too, with a trailing slash. Default: false.
     pub(super) include_dirs: Option<bool>,
@@ -273,8 +310,11 @@ impl Visit for GlobWalk<'_> {
                 self.found.links.push(entry.path());
             }
         }
-        if is_match && !is_elsewhere && matches!(kind, FileKind::Directory | FileKind::File) {
-            self.take(entry, kind == FileKind::Directory)?;
+        let (is_entry, is_directory) =
+            (matches!(kind, FileKind::Directory | FileKind::File), kind == FileKind::Directory);
+        let listed = if is_match && !is_elsewhere && is_entry { request.lists(relative, is_directory) } else { None };
+        if let Some(is_listed) = listed {
+            self.take(entry, is_directory, is_listed)?;
         } else if self.looks_again && is_walked && !is_link {
             self.found.seen.push(self.start.0, (!is_elsewhere).then_some((entry.kind(), relative)));
         }
@@ -286,13 +326,13 @@ impl Visit for GlobWalk<'_> {
 }
 
 impl GlobWalk<'_> {
-    fn take(&mut self, entry: SearchEntry<'_>, is_directory: bool) -> ControlFlow<()> {
+    fn take(&mut self, entry: SearchEntry<'_>, is_directory: bool, is_listed: bool) -> ControlFlow<()> {
         let (request, found) = (self.request, &mut self.found);
         // Names near the pattern are offered only where nothing matches it.
         if mem::take(&mut self.looks_again) {
             found.seen.forget();
         }
-        if is_directory && request.args.include_dirs != Some(true) {
+        if !is_listed {
             found.directories += 1;
             return ControlFlow::Continue(());
         }

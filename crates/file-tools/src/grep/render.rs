@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_with::skip_serializing_none;
 use text_file::backslash_note;
-use tree_search::{ContentHits, FileHits, HitLine, LinksNotFollowed, NameGlob, Scope, Skipped};
+use tree_search::{ContentHits, FileHits, HitLine, LeftOut, LinksNotFollowed, NameGlob, Scope, Skipped};
 
 use crate::{
     Answer, AnswerBudget, CallContext, MAX_SEARCH_FILE_SIZE,
@@ -67,7 +67,7 @@ impl GrepReport<'_> {
     fn is_headed(&self) -> bool {
         self.scope.file().is_some()
             || self.request.args.scope == Some(true)
-            || self.request.mode == OutputMode::Content && self.request.before + self.request.after > 0
+            || self.request.mode.has_context() && self.request.before + self.request.after > 0
     }
 
     /// Header, lines and footer; the facts next to them.
@@ -79,6 +79,7 @@ impl GrepReport<'_> {
         let mut limits = self.limit_notes(&page, truncated);
         limits.extend(self.documents.left_note());
         let mut notes = limits.clone();
+        notes.extend(self.left_out_note());
         notes.extend(self.pattern_notes.iter().cloned());
         notes.extend(page.less_context.map(|lines| self.less_context_note(lines)));
         notes.extend(self.unscoped_note());
@@ -122,12 +123,13 @@ impl GrepReport<'_> {
             worktrees: self.found.walk.worktrees,
             links_not_followed: self.not_followed.count,
             not_utf8,
+            left_out: LeftOutLines::of(self.found.tally.left_out),
             ignored: self.hidden,
             source: self.found.source,
             walked_because: omissions::walked_because(cx, self.scope),
             elapsed_ms: u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX),
         };
-        let mut header = headed(self.header(page.shown, next_offset), &limits);
+        let mut header = headed(self.header(&page, next_offset), &limits);
         let shown = || page.files.iter().map(|(at, _)| &self.found.files[*at].1);
         if let Some(given) = &self.request.args.glob
             && let Ok(glob) = NameGlob::compile(given, true)
@@ -146,7 +148,7 @@ impl GrepReport<'_> {
     fn limit_notes(&self, page: &Page, truncated: bool) -> Vec<String> {
         let request = self.request;
         let results = request.results_note.iter().filter(|_| truncated && page.shown == request.take);
-        let context = request.context_notes.iter().filter(|_| request.mode == OutputMode::Content && page.shown > 0);
+        let context = request.context_notes.iter().filter(|_| request.mode.has_context() && page.shown > 0);
         results.chain(context).cloned().collect()
     }
 
@@ -205,6 +207,19 @@ impl GrepReport<'_> {
         })
     }
 
+    /// `left out: 1 definition, 2 prototypes, 3 in comments`
+    fn left_out_note(&self) -> Option<String> {
+        let LeftOut { definitions, prototypes, comments } = self.found.tally.left_out;
+        let counts = [
+            (definitions, count(definitions, "definition")),
+            (prototypes, count(prototypes, "prototype")),
+            (comments, format!("{comments} in comments")),
+        ];
+        let counts: Vec<_> = counts.into_iter().filter(|(n, _)| *n > 0).map(|(_, text)| text).collect();
+        let so_far = if self.found.complete() { "" } else { " so far" };
+        (!counts.is_empty()).then(|| format!("left out{so_far}: {}", counts.join(", ")))
+    }
+
     fn counted_definitions(&self) -> String {
         let definitions = count(self.found.matches - self.prototypes, "definition");
         match self.prototypes {
@@ -213,11 +228,12 @@ impl GrepReport<'_> {
         }
     }
 
-    fn header(&self, shown: usize, next_offset: Option<usize>) -> String {
-        let (skip, take) = (self.request.skip, self.request.take);
+    fn header(&self, page: &Page, next_offset: Option<usize>) -> String {
+        let (skip, take, shown) = (self.request.skip, self.request.take, page.shown);
         let noun = match self.request.mode {
             OutputMode::Content => "match",
             OutputMode::Definitions => "definition",
+            OutputMode::Uses => "use",
             _ => "file",
         };
         let results = self.results();
@@ -225,6 +241,7 @@ impl GrepReport<'_> {
             return match self.request.mode {
                 OutputMode::FilesWithoutMatch => "No files without a match",
                 OutputMode::Definitions => "No definitions found",
+                OutputMode::Uses => "No uses found",
                 _ => "No matches found",
             }
             .to_owned();
@@ -242,12 +259,19 @@ impl GrepReport<'_> {
                 OutputMode::FilesWithMatches => format!("Found {files}{under}"),
                 OutputMode::FilesWithoutMatch => format!("Found {files} without a match{under}"),
                 OutputMode::Definitions => format!("Found {} in {files}{under}", self.counted_definitions()),
+                OutputMode::Uses => format!("Found {} in {files}{under}", count(self.found.matches, "use")),
                 OutputMode::Content | OutputMode::Count => {
+                    let matches = self.found.matches;
+                    // Who sees all lines whole sees how often it is in each.
+                    let mut lines = page.files.iter().flat_map(|(_, lines)| lines);
+                    let sees_all = self.request.mode == OutputMode::Content
+                        && shown == matches
+                        && lines.all(|line| line.context || line.cut_at.is_none());
                     let occurrences = match self.found.occurrences {
-                        several if several > self.found.matches => format!(" ({several} occurrences)"),
+                        several if several > matches && !sees_all => format!(" ({several} occurrences)"),
                         _ => String::new(),
                     };
-                    format!("Found {} in {files}{under}{occurrences}", count(self.found.matches, "match"))
+                    format!("Found {} in {files}{under}{occurrences}", count(matches, "match"))
                 }
             }
         };
@@ -266,7 +290,7 @@ impl GrepReport<'_> {
     /// own lines are.
     fn render_lines(&self, budget: AnswerBudget) -> Page {
         let GrepRequest { take: asked, before, after, .. } = *self.request;
-        let has_context = self.request.mode == OutputMode::Content;
+        let has_context = self.request.mode.has_context();
         let around = if has_context { (before as u64, after as u64) } else { (0, 0) };
         let (mut take, mut context) = (asked, around);
         loop {
@@ -531,6 +555,23 @@ pub(crate) struct MatchLine {
     pub(super) prototype: bool,
 }
 
+/// Lines that match and are no uses.
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+pub(crate) struct LeftOutLines {
+    /// Those that define what matches.
+    definitions: usize,
+    /// Those that declare it.
+    prototypes: usize,
+    /// Those that have it in comments alone.
+    comments: usize,
+}
+
+impl LeftOutLines {
+    fn of(LeftOut { definitions, prototypes, comments }: LeftOut) -> Option<Self> {
+        (definitions + prototypes + comments > 0).then_some(Self { definitions, prototypes, comments })
+    }
+}
+
 /// Counts for programs: `_meta` has them, and the data of `--structured-output`. A `None` is left out.
 #[skip_serializing_none]
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -565,6 +606,8 @@ pub(crate) struct GrepFacts {
     pub(super) links_not_followed: usize,
     /// Files without a match that are not UTF-8, where the pattern has characters beyond ASCII.
     pub(super) not_utf8: Option<usize>,
+    /// Lines that a search for uses leaves out, as far as the search went.
+    pub(super) left_out: Option<LeftOutLines>,
     /// What ignored files hold.
     pub(super) ignored: Option<InIgnored>,
     /// Whether the names came from the path index or from a walk.

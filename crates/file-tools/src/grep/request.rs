@@ -15,8 +15,8 @@ use serde::{Deserialize, Serialize};
 use text_file::{nearest_name::did_you_mean, shorten, with_slashes};
 use tree_search::name_glob::{GlobError, split_globs};
 use tree_search::{
-    ContentHits, FileFilter, FilterError, Keep, LinksNotFollowed, Pattern, PatternError, PatternOptions, Query,
-    Reading, Scope, SearchMode, SearchProgress, search,
+    ContentHits, FileFilter, FilterError, Keep, LeftOut, LinksNotFollowed, Pattern, PatternError, PatternOptions,
+    Query, Reading, Scope, SearchMode, SearchProgress, search,
 };
 
 use super::documents::{SearchedDocuments, search_documents};
@@ -87,8 +87,16 @@ impl GrepRequest {
             return Err(ToolError::invalid("sort=modified orders files, and lines are ordered by path")
                 .hint("add output_mode=files_with_matches, or leave sort out"));
         }
-        let is_of_names = mode == OutputMode::Definitions;
-        let (pattern, names) = if is_of_names { definition_patterns(pattern, options)? } else { (pattern, None) };
+        if options.multiline && matches!(mode, OutputMode::Definitions | OutputMode::Uses) {
+            let sentence = "multiline=true goes with neither definitions nor uses: a name is on one line";
+            return Err(ToolError::invalid(sentence).hint("leave multiline out"));
+        }
+        // The pattern that finds files, whose lines hold more than names, and the one for the names where it differs.
+        let unanchored = if mode == OutputMode::Definitions { pattern.unanchored() } else { None };
+        let (pattern, names) = match unanchored {
+            Some(unanchored) => (unanchored, Some(pattern)),
+            None => (pattern, None),
+        };
         let mut context_notes = Vec::new();
         let mut lines = |name, given| -> Result<Option<usize>, ToolError> {
             let lines = paging::bounded(name, given, MAX_CONTEXT)?;
@@ -113,18 +121,6 @@ impl GrepRequest {
             args,
         })
     }
-}
-
-/// The pattern that finds files, whose lines hold more than names, and the one for the names where it differs.
-fn definition_patterns(names: Pattern, options: PatternOptions) -> Result<(Pattern, Option<Pattern>), ToolError> {
-    if options.multiline {
-        let sentence = "multiline=true and output_mode=definitions cannot be combined: a name is on one line";
-        return Err(ToolError::invalid(sentence).hint("leave multiline out"));
-    }
-    Ok(match names.unanchored() {
-        Some(pattern) => (pattern, Some(names)),
-        None => (names, None),
-    })
 }
 
 pub(crate) fn pattern_error(error: PatternError, options: PatternOptions) -> ToolError {
@@ -165,15 +161,14 @@ pub(crate) fn filter_error(error: FilterError) -> ToolError {
 pub(crate) struct Args {
     /// Regular expression (Rust syntax, as ripgrep), or plain text with literal=true.
     pub(super) pattern: String,
-    /// Directory or file to search. Default: the root, or all roots.
+    /// Directory or file to search. Default: all roots.
     pub(super) path: Option<String>,
-    /// Only files matching this glob: "*.ts", "src/**/*.py", "!*.min.js"; several by commas or braces. Default: all
-    /// files.
+    /// Only files matching this glob: "*.ts", "src/**/*.py", "!*.min.js"; several by commas or braces. Default: all.
     pub(super) glob: Option<String>,
     /// Only files of this ripgrep type: rust, py, js, ts, go, java … Default: all.
     #[serde(rename = "type")]
     pub(super) kind: Option<String>,
-    /// Take pattern as plain text, not as a regular expression. Default: false.
+    /// Take pattern as plain text, not as a regex. Default: false.
     pub(super) literal: Option<bool>,
     /// Match upper and lower case exactly. Default: false.
     pub(super) case_sensitive: Option<bool>,
@@ -181,14 +176,14 @@ pub(crate) struct Args {
     pub(super) word: Option<bool>,
     /// Matches may span lines and `.` matches line breaks. Default: false.
     pub(super) multiline: Option<bool>,
-    /// Matching lines, names of files with or without a match, matches per file, or only lines that define a matching
-    /// name. Default: content.
+    /// Matching lines, files with or without one, matches per file, lines that define a matching name, or its uses: lines
+    /// without definition, prototype or comment. Default: content.
     pub(super) output_mode: Option<OutputMode>,
-    /// Lines to show before and after each match, at most 50. Default: 0.
+    /// Lines before and after each match, at most 50. Default: 0.
     pub(super) context: Option<i64>,
-    /// Lines to show before each match. Default: context.
+    /// Lines before each match. Default: context.
     pub(super) before: Option<i64>,
-    /// Lines to show after each match. Default: context.
+    /// Lines after each match. Default: context.
     pub(super) after: Option<i64>,
     /// Name the function or type around each match. Default: false.
     pub(super) scope: Option<bool>,
@@ -215,11 +210,17 @@ pub(crate) enum OutputMode {
     Count,
     /// Lines that define what matches.
     Definitions,
+    /// Matching lines without definitions, prototypes and comments.
+    Uses,
 }
 
 impl OutputMode {
     pub(super) fn is_of_lines(self) -> bool {
-        matches!(self, Self::Content | Self::Definitions)
+        self == Self::Definitions || self.has_context()
+    }
+
+    pub(super) fn has_context(self) -> bool {
+        matches!(self, Self::Content | Self::Uses)
     }
 }
 
@@ -252,6 +253,7 @@ impl GrepRequest {
             OutputMode::FilesWithoutMatch => SearchMode::FilesWithout,
             OutputMode::Content | OutputMode::Count => SearchMode::Counts,
             OutputMode::Definitions => SearchMode::Definitions { prototypes: false },
+            OutputMode::Uses => SearchMode::Uses { before: self.before, after: self.after },
         };
         let keep = match entries {
             Some(_) => Keep::Nothing,
@@ -302,7 +304,8 @@ impl GrepRequest {
         };
         let mut found = search(&cx.workspace, scope, &mut self.filter.clone(), ignored, &query)
             .map_err(|error| ToolError::access(&cx.workspace, error))?;
-        let is_of_documents = !matches!(mode, SearchMode::Definitions { .. }) && keep != Keep::Nothing;
+        let is_of_documents =
+            !matches!(mode, SearchMode::Definitions { .. } | SearchMode::Uses { .. }) && keep != Keep::Nothing;
         let documents =
             if is_of_documents { search_documents(cx, &query, &mut found) } else { SearchedDocuments::default() };
         Ok((found, documents))
@@ -355,7 +358,8 @@ impl GrepRequest {
                 "the pattern matches the empty text, so it is in every line; literal=true searches for it as it is";
             return vec![note.to_owned()];
         }
-        if found.matching_files > 0 || !found.complete() || self.mode == OutputMode::FilesWithoutMatch {
+        let is_found = found.matching_files > 0 || found.tally.left_out != LeftOut::default();
+        if is_found || !found.complete() || self.mode == OutputMode::FilesWithoutMatch {
             return Vec::new();
         }
         let mut notes = Vec::new();

@@ -63,7 +63,7 @@ impl Tree {
             let _ = write!(text, " ({checkout})");
         }
         if let Some(total) = &facts.total {
-            let _ = write!(text, "\ttotal: {}", total.text());
+            let _ = write!(text, "\ttotal, {}", total.text());
         }
         text.push_str(&nothing_in(top, request.offset));
         if is_untrusted && !body.is_empty() {
@@ -118,8 +118,27 @@ impl Tree {
             notes.push(format!("({ignored} ignored {entries} {what}{named}; pass no_ignore)"));
         }
         notes.extend(omissions::worktrees_note(facts.worktrees, "listed"));
+        notes.extend((facts.unreadable > 0).then(|| format!("({} unreadable)", count(facts.unreadable, "directory"))));
+        if notes.is_empty() && facts.more == 0 && facts.shown > 0 {
+            notes.push(self.nothing_left_out(request, facts));
+        }
         notes.extend(request.over_maximum.iter().cloned());
         notes
+    }
+
+    /// `(nothing left out to depth 2)`, where there is more below that.
+    fn nothing_left_out(&self, request: &ListRequest, facts: &ListingFacts) -> String {
+        let is_unopened = |item: &Item| match item.state {
+            State::Counted(Counted { entries, ignored }) => entries + ignored > 0,
+            State::Leaf => item.entry.kind() == FileKind::Directory,
+            _ => false,
+        };
+        let has_more_below = self.listings.iter().flat_map(|listing| &listing.items).any(is_unopened);
+        // Which no listing shows.
+        let git = if facts.checkout.is_some() { " but .git" } else { "" };
+        let depth = if has_more_below { format!(" to depth {}", request.depth) } else { String::new() };
+        let from = if request.offset > 0 { format!(" after entry {}", request.offset) } else { String::new() };
+        format!("(nothing{git} left out{depth}{from})")
     }
 }
 
@@ -183,7 +202,10 @@ impl<'a> Printer<'a> {
         match item.state {
             State::Counted(counted) => {
                 listed.entries = Some(counted.entries);
-                self.text.push_str(&counted_text(counted));
+                // A total has them.
+                if counted.entries == 0 || listed.total.is_none() {
+                    self.text.push_str(&counted_text(counted));
+                }
             }
             State::Unreadable => self.text.push_str(" (unreadable)"),
             State::Worktree => self.text.push_str(" (worktree)"),

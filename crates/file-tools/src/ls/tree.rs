@@ -347,10 +347,10 @@ pub(crate) struct Total {
 }
 
 impl Total {
-    /// `45210 B in 12 files, 3 directories`
+    /// `recursive: 45210 B in 12 files, 3 directories`
     pub(super) fn text(&self) -> String {
         let at_least = if self.incomplete { "at least " } else { "" };
-        let mut text = format!("{at_least}{} B in {}", self.bytes, count(self.files, "file"));
+        let mut text = format!("recursive: {at_least}{} B in {}", self.bytes, count(self.files, "file"));
         if self.directories > 0 {
             text.push_str(", ");
             text.push_str(&count(self.directories, "directory"));

@@ -4,25 +4,23 @@
 //! with it) spans. Never holds more than the limits it was given.
 //!
 //! Of each line an [`excerpt`] is kept: at most [`LINE_CHARS`] characters, around the match. Of a long line only the characters
-//! before the match are counted, for its column. [`DefinitionSearch`] keeps the definitions whose names match instead.
+//! before the match are counted, for its column.
 
 use std::{borrow::Cow, fmt::Write as _, io, ops::Range};
 
-use confined_fs::OpenFile;
 use confined_fs::stop::{StopReason, StopSignal};
 use encoding_rs::Encoding;
 use grep_matcher::Matcher as _;
 use grep_regex::RegexMatcher;
 use grep_searcher::{Searcher, Sink, SinkContext, SinkFinish, SinkMatch};
-use source_outline::Definition;
 
-use crate::{HitLine, SearchMode, Skipped, file_text::FileContent, outline_of_file, read_decoded};
+use crate::{HitLine, LeftOut, SearchMode};
 
 const MATCH_LINES: usize = 50;
 /// Bytes, about, that an answer needs for a line in addition to its text: its number and a mark.
 const LINE_OVERHEAD: usize = 12;
 /// Matches between two looks at the stop signal.
-const CHECK_EVERY: usize = 64;
+pub(super) const CHECK_EVERY: usize = 64;
 
 #[derive(Clone, Copy, Debug)]
 pub(in crate::content_search) struct FileLimits {
@@ -58,6 +56,7 @@ pub(super) struct FileMatches {
     pub(super) foreign: bool,
     /// The file is not UTF-8, and in no encoding that is recognised.
     pub(super) undecoded: bool,
+    pub(super) left_out: LeftOut,
 }
 
 #[derive(Debug)]
@@ -71,6 +70,8 @@ pub(super) struct Collector<'a> {
     pub(super) found: FileMatches,
     /// The encoding in which such lines are shown, where the file is not UTF-8; ASCII is itself in it.
     pub(super) encoding: Option<&'static Encoding>,
+    /// Lines that are no uses, ascending, where they are known.
+    pub(super) no_uses: Option<&'a [u64]>,
 }
 
 impl Collector<'_> {
@@ -89,18 +90,27 @@ impl Collector<'_> {
     }
 
     fn before(&self) -> usize {
-        if let SearchMode::Lines { before, .. } = self.mode { before } else { 0 }
+        self.mode.context().unwrap_or_default().0
     }
 
     /// Whether the text of match `index`, or of context after it, can still be shown: the last
     /// skipped matches may be in the context of the first that is not.
     fn keeps(&self, index: usize) -> bool {
-        matches!(self.mode, SearchMode::Lines { .. }) && index + self.before() >= self.limits.skip
+        self.mode.context().is_some() && index + self.before() >= self.limits.skip
     }
 
     fn keep(&mut self, number: u64, shown: HitLine, hit: Option<usize>) {
         self.found.bytes += shown.text.len() + LINE_OVERHEAD;
         self.found.lines.push(HitLine { number, hit, ..shown });
+    }
+
+    /// Keeps a line around a match; whether to go on.
+    fn keep_context(&mut self, number: Option<u64>, line: &[u8]) -> bool {
+        if self.keeps(self.found.matches) {
+            let text = self.excerpt(line, |_| None);
+            self.keep(number.unwrap_or(0), text, None);
+        }
+        self.found.bytes < self.limits.text || !self.full()
     }
 
     /// Drops lines of skipped matches that the context of the next match, from line `number`, does not reach: they must
@@ -218,9 +228,21 @@ impl Sink for Collector<'_> {
             }
         }
         self.found.foreign |= !found.bytes().is_ascii();
-        if matches!(self.mode, SearchMode::Files | SearchMode::FilesWithout | SearchMode::Definitions { .. }) {
+        let is_decided = match self.mode {
+            SearchMode::Files | SearchMode::FilesWithout | SearchMode::Definitions { .. } => true,
+            SearchMode::Uses { .. } => self.no_uses.is_none(),
+            SearchMode::Lines { .. } | SearchMode::Counts => false,
+        };
+        if is_decided {
             self.found.matches = 1;
             return Ok(false);
+        }
+        if let (Some(no_uses), Some(number)) = (self.no_uses, found.line_number())
+            && no_uses.binary_search(&number).is_ok()
+        {
+            // It may be around a use.
+            let has_context = self.mode.context() != Some((0, 0));
+            return Ok(!has_context || self.keep_context(Some(number), found.bytes()));
         }
         if searcher.multi_line_with_matcher(self.matcher) {
             self.take_spanning(found);
@@ -249,11 +271,7 @@ impl Sink for Collector<'_> {
     }
 
     fn context(&mut self, _: &Searcher, context: &SinkContext<'_>) -> Result<bool, io::Error> {
-        if self.keeps(self.found.matches) {
-            let text = self.excerpt(context.bytes(), |_| None);
-            self.keep(context.line_number().unwrap_or(0), text, None);
-        }
-        Ok(self.found.bytes < self.limits.text || !self.full())
+        Ok(self.keep_context(context.line_number(), context.bytes()))
     }
 
     fn binary_data(&mut self, _: &Searcher, _: u64) -> Result<bool, io::Error> {
@@ -289,7 +307,7 @@ const MAX_CHAR_BYTES: usize = 4;
 
 /// `line` without its line break, cut around `hit` (a range of bytes) where it is too long; from
 /// its beginning where there is no hit. Invalid UTF-8 is U+FFFD. Its number is not set.
-fn excerpt(line: &[u8], hit: impl FnOnce(&[u8]) -> Option<Range<usize>>) -> HitLine {
+pub(super) fn excerpt(line: &[u8], hit: impl FnOnce(&[u8]) -> Option<Range<usize>>) -> HitLine {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     let whole = |text: Cow<'_, str>| HitLine { text: text.into_owned(), ..HitLine::default() };
@@ -356,152 +374,6 @@ fn back(line: &[u8], mut at: usize, count: usize) -> usize {
     at
 }
 
-/// Bytes of a line that are looked at.
-const MAX_DEFINING_LINE: usize = 64 << 10;
-
-/// A search for definitions: which of them are hits, and how many are kept.
-pub(super) struct DefinitionSearch<'s> {
-    pub(super) names: &'s RegexMatcher,
-    pub(super) prototypes: bool,
-    pub(super) limits: FileLimits,
-    pub(super) stop: &'s StopSignal,
-}
-
-impl DefinitionSearch<'_> {
-    pub(super) fn search(&self, file: &mut OpenFile, content: FileContent<'_>) -> Result<FileMatches, Skipped> {
-        let name = file.path().to_string();
-        let is_small = content.whole && content.bytes.len() <= text_file::HEAD_BYTES;
-        let text = is_small.then(|| text_file::view(content.bytes, None).map_err(|_| Skipped::Binary)).transpose()?;
-        let definitions = match &text {
-            Some(text) => Ok(source_outline::definitions(&name, text)),
-            None => outline_of_file(file, &name, None, self.stop),
-        };
-        let mut definitions = match definitions {
-            Ok(definitions) => definitions,
-            Err(error) => return self.failed(&error),
-        };
-        definitions.retain(|one| one.prototype == self.prototypes);
-        let mut found = FileMatches::default();
-        let mut lines = DefiningLines::new(&definitions);
-        let mut push = |piece: &str| lines.push(piece, |one, line| self.take(one, line, &mut found));
-        let read = match &text {
-            Some(text) => {
-                push(text);
-                Ok(())
-            }
-            None => read_decoded(file, None, self.stop, push),
-        };
-        if let Err(error) = read {
-            return self.failed(&error);
-        }
-        lines.finish(|one, line| self.take(one, line, &mut found));
-        Ok(found)
-    }
-
-    fn failed(&self, error: &io::Error) -> Result<FileMatches, Skipped> {
-        match self.stop.stopped() {
-            Some(reason) => Ok(FileMatches { stopped: Some(reason), ..FileMatches::default() }),
-            None if error.kind() == io::ErrorKind::InvalidData => Err(Skipped::Binary),
-            None => Err(Skipped::Unreadable),
-        }
-    }
-
-    fn take(&self, one: &Definition, line: &str, found: &mut FileMatches) {
-        let number = one.line as u64;
-        // Several on one line are one hit.
-        if found.cut || found.lines.last().is_some_and(|last| last.number == number) {
-            return;
-        }
-        let Some(hit) = self.hit(one, line) else { return };
-        let index = found.matches;
-        found.matches += 1;
-        if index >= self.limits.skip {
-            let shown = excerpt(line.as_bytes(), |_| Some(hit));
-            found.bytes += shown.text.len() + size_of::<HitLine>();
-            found.lines.push(HitLine { number, hit: Some(index), ..shown });
-        }
-        found.cut = found.matches >= self.limits.matches || found.bytes >= self.limits.text;
-    }
-
-    /// The matched part of the line, where the definition is meant: its name, in the line or alone (`^load$`), or what
-    /// comes before it with the word that defines it (`pub fn`).
-    fn hit(&self, one: &Definition, line: &str) -> Option<Range<usize>> {
-        let name = span_of(&one.name, line);
-        let keyword = line[..name.start].find(one.kind).map(|start| start..start + one.kind.len());
-        let mut hit = None;
-        // It cannot fail: the error of a regex is `NoError`.
-        let _ = self.names.find_iter(line.as_bytes(), |found| {
-            let overlaps = |span: &Range<usize>| found.start() < span.end && span.start < found.end();
-            let has_keyword =
-                keyword.as_ref().is_some_and(|word| found.start() <= word.start && word.end <= found.end());
-            if overlaps(&name) || has_keyword {
-                hit = Some(found.start()..found.end());
-            }
-            hit.is_none()
-        });
-        let is_named = |text: &str| self.names.is_match(text.as_bytes()).unwrap_or(false);
-        hit.or_else(|| {
-            (is_named(last_part(&one.name)) || is_named(&one.name) || is_named(&one.label())).then_some(name)
-        })
-    }
-}
-
-/// Where the line has the name, or the last part of it; nothing at its end where it has neither.
-fn span_of(name: &str, line: &str) -> Range<usize> {
-    let part = last_part(name);
-    let found = line.find(name).map(|start| start..start + name.len());
-    found.or_else(|| line.rfind(part).map(|start| start..start + part.len())).unwrap_or(line.len()..line.len())
-}
-
-fn last_part(name: &str) -> &str {
-    name.rsplit(['.', ':']).next().filter(|part| !part.is_empty()).unwrap_or(name)
-}
-
-#[derive(Debug)]
-struct DefiningLines<'d> {
-    /// Those whose lines are still to come, ascending.
-    definitions: &'d [Definition],
-    /// The number of the line that is coming, and what has come of it where it is wanted.
-    number: usize,
-    line: String,
-}
-
-impl<'d> DefiningLines<'d> {
-    fn new(definitions: &'d [Definition]) -> Self {
-        Self { definitions, number: 1, line: String::new() }
-    }
-
-    fn push(&mut self, mut piece: &str, mut take: impl FnMut(&Definition, &str)) {
-        while let Some(next) = self.definitions.first() {
-            let end = memchr::memchr(b'\n', piece.as_bytes());
-            if next.line == self.number {
-                let line = &piece[..end.unwrap_or(piece.len())];
-                let mut length = line.len().min(MAX_DEFINING_LINE.saturating_sub(self.line.len()));
-                while !line.is_char_boundary(length) {
-                    length -= 1;
-                }
-                self.line.push_str(&line[..length]);
-            }
-            let Some(end) = end else { return };
-            self.end_line(&mut take);
-            piece = &piece[end + 1..];
-        }
-    }
-
-    fn finish(mut self, mut take: impl FnMut(&Definition, &str)) {
-        self.end_line(&mut take);
-    }
-
-    fn end_line(&mut self, take: &mut impl FnMut(&Definition, &str)) {
-        while let Some((next, rest)) = self.definitions.split_first().filter(|(next, _)| next.line <= self.number) {
-            take(next, &self.line);
-            self.definitions = rest;
-        }
-        self.line.clear();
-        self.number += 1;
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
@@ -535,6 +407,7 @@ mod tests {
             whole,
             found: FileMatches::default(),
             encoding: None,
+            no_uses: None,
         }
     }
 

@@ -140,7 +140,8 @@ impl<'a> SearchPool<'a> {
                 (past_page(skip, take), skip)
             }
             (Keep::Page { skip, take }, false) => (past_page(skip, take), 0),
-            (Keep::Newest { .. } | Keep::Nothing, _) => (usize::MAX, 0),
+            (Keep::Newest { .. }, _) => (usize::MAX, 0),
+            (Keep::Nothing, _) => (usize::MAX, usize::MAX),
         }
     }
 
@@ -233,8 +234,11 @@ impl<'s, 'a> ChunkSearch<'s, 'a> {
 
     /// Counts what became of a file; whether to go on.
     fn take(&mut self, searched: FileResult) -> ControlFlow<()> {
-        let (found, stopped, is_utf8) = match searched {
-            FileResult::Done { hits, stopped, is_utf8 } => (hits, stopped, is_utf8),
+        let (found, stopped) = match searched {
+            FileResult::Done { hits, stopped, tally } => {
+                self.hits.tally = self.hits.tally.plus(tally);
+                (hits, stopped)
+            }
             FileResult::Skipped(path, why) => {
                 self.skip(path, why);
                 return ControlFlow::Continue(());
@@ -247,8 +251,6 @@ impl<'s, 'a> ChunkSearch<'s, 'a> {
             FileResult::Gone => return ControlFlow::Continue(()),
         };
         self.hits.stopped = stopped;
-        self.hits.tally.searched += 1;
-        self.hits.tally.not_utf8 += usize::from(!is_utf8);
         if let Some(found) = found {
             self.left.take(&found, if self.pool.query.mode.is_of_lines() { found.matches } else { 1 });
             self.hits.files.push((self.hits.tally, found));
@@ -294,7 +296,7 @@ impl Remaining {
     fn limits(&self, mode: SearchMode) -> FileLimits {
         let Self { results, skip, text, content } = *self;
         match mode {
-            SearchMode::Lines { after, .. } => {
+            SearchMode::Lines { after, .. } | SearchMode::Uses { after, .. } => {
                 FileLimits { skip, matches: results.saturating_add(after), text, content }
             }
             SearchMode::Definitions { .. } => FileLimits { skip, matches: results, text, content },

@@ -6,7 +6,8 @@
 //!
 //! # Map
 //! `file_text` reads a small file and tells whether it is text, `required_bytes` leaves it out where no match can be in it.
-//! The searcher runs an [`InterruptibleMatcher`] and hands lines to `collector`.
+//! The searcher runs an [`InterruptibleMatcher`] and hands lines to `collector`. In a file with a match, `definitions` finds
+//! the definitions that are meant, or the lines that are no uses.
 //!
 //! # Stopping
 //! A regex engine cannot be interrupted, and some patterns need a millisecond for a byte. Where no
@@ -31,12 +32,13 @@ use grep_regex::RegexMatcher;
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
 use text_file::{DOCUMENT_HEAD_BYTES, document_format, is_document_name};
 
-use super::collector::{Collector, DefinitionSearch, FileMatches};
+use super::collector::{Collector, FileMatches};
+use super::definitions::{DefinitionSearch, NoUses, failed};
 use super::known_result::{Expected, UnmatchedFiles, has_facts};
 use super::required_bytes::RequiredBytes;
 use crate::documents::MetDocument;
 use crate::file_text::{FileContent, MAX_SMALL, read_long_line, read_small, stopped_error};
-use crate::{BeyondAscii, FileHits, ProgressReader, Query, SearchMode, SeenContent, Skipped};
+use crate::{BeyondAscii, FileHits, ProgressReader, Query, SearchMode, SeenContent, Skipped, Tally};
 
 pub(super) use crate::content_search::collector::FileLimits;
 
@@ -46,8 +48,8 @@ pub(super) enum FileResult {
         hits: Option<Box<FileHits>>,
         /// The call was stopped within the file: there may be more.
         stopped: Option<StopReason>,
-        /// False where a pattern beyond ASCII has no match, and the file is in no encoding that is recognised.
-        is_utf8: bool,
+        /// One file, and what else there is to count of it.
+        tally: Tally,
     },
     Skipped(WorkspacePath, Skipped),
     Document(Box<MetDocument>),
@@ -56,7 +58,9 @@ pub(super) enum FileResult {
 }
 
 impl FileResult {
-    const NOTHING: Self = Self::Done { hits: None, stopped: None, is_utf8: true };
+    fn nothing() -> Self {
+        Self::Done { hits: None, stopped: None, tally: Tally { searched: 1, ..Tally::default() } }
+    }
 }
 
 const SMALL_FILE: u64 = MAX_SMALL as u64;
@@ -97,6 +101,8 @@ struct SearchTarget<'t> {
     limits: FileLimits,
     /// Named by the caller: the result is more exact.
     named: bool,
+    /// Lines that are no uses, ascending; `None` where it is only asked whether there is a match.
+    no_uses: Option<&'t [u64]>,
 }
 
 impl<'a> Worker<'a> {
@@ -122,13 +128,13 @@ impl<'a> Worker<'a> {
         if matches!(self.query.mode, SearchMode::Definitions { .. })
             && !source_outline::may_have_definitions(&entry.path().to_string())
         {
-            return FileResult::NOTHING;
+            return FileResult::nothing();
         }
         if let Expected::Result(known) = expected {
             let (skipped, facts) = **known;
             if has_facts(&entry, facts, &mut self.siblings) {
                 self.answered += 1;
-                return skipped.map_or(FileResult::NOTHING, |why| FileResult::Skipped(entry.into_path(), why));
+                return skipped.map_or_else(FileResult::nothing, |why| FileResult::Skipped(entry.into_path(), why));
             }
             self.outdated += 1;
         }
@@ -218,7 +224,7 @@ impl<'a> Worker<'a> {
     ) -> Result<FileResult, Skipped> {
         if let Expected::Within(lines, state) = expected {
             if self.holds_none(file, lines, *state) {
-                return Ok(FileResult::NOTHING);
+                return Ok(FileResult::nothing());
             }
             file.rewind()?;
         }
@@ -244,26 +250,37 @@ impl<'a> Worker<'a> {
             return Err(Skipped::Document);
         }
         if whole && !named && self.rules_out(length) {
-            return Ok(FileResult::NOTHING);
+            return Ok(FileResult::nothing());
         }
         let buffer = std::mem::take(&mut self.buffer);
         let content = FileContent { bytes: &buffer[..length], whole };
-        let found = self.search_text(file, &SearchTarget { content, size, limits, named });
+        let target = SearchTarget { content, size, limits, named, no_uses: None };
+        let found = self.search_text(file, &target);
         let found = found.and_then(|found| match self.query.mode {
             SearchMode::Definitions { prototypes } if found.matches > 0 && found.stopped.is_none() => {
                 let wanted = self.query.names.unwrap_or(self.query.pattern);
                 DefinitionSearch { names: &wanted.matcher, prototypes, limits, stop: self.query.stop }
                     .search(file, content)
             }
+            SearchMode::Uses { .. } if found.matches > 0 && found.stopped.is_none() => {
+                let no_uses = match NoUses::of(file, content, &self.matcher, self.query.stop) {
+                    Ok(no_uses) => no_uses,
+                    Err(error) => return failed(self.query.stop, &error),
+                };
+                let uses = self.search_text(file, &SearchTarget { no_uses: Some(&no_uses.lines), ..target })?;
+                Ok(FileMatches { left_out: no_uses.left_out, ..uses })
+            }
             _ => Ok(found),
         });
         let searched = found.map(|found| {
             let stopped = found.stopped;
             let is_utf8 = !found.undecoded || found.matches > 0 || stopped.is_some();
+            let (not_utf8, left_out) = (usize::from(!is_utf8), found.left_out);
+            let tally = Tally { searched: 1, not_utf8, left_out, ..Tally::default() };
             // Of a file that was left early it is not known whether it holds a match.
             let is_result = self.query.is_result(found.matches) && (found.matches > 0 || stopped.is_none());
             let hits = is_result.then(|| self.file_hits(file, content, limits, found));
-            FileResult::Done { hits, stopped, is_utf8 }
+            FileResult::Done { hits, stopped, tally }
         });
         self.buffer = buffer;
         searched
@@ -376,7 +393,8 @@ impl<'a> Worker<'a> {
         let shown_in = if let Input::Bytes(encoding) = input { encoding } else { None };
         let (mut is_ascii, mut nuls) = (true, 0);
         let (matcher, mode, limits, found) = (&self.matcher, self.query.mode, target.limits, FileMatches::default());
-        let mut sink = Collector { matcher, mode, limits, stop, whole: slice, found, encoding: shown_in };
+        let no_uses = target.no_uses;
+        let mut sink = Collector { matcher, mode, limits, stop, whole: slice, found, encoding: shown_in, no_uses };
         let matcher = InterruptibleMatcher { inner: matcher, stop, piece_size: &self.piece_size };
         let result = if let Some(content) = slice {
             self.searcher.search_slice(&matcher, content, &mut sink)
@@ -424,7 +442,7 @@ impl Worker<'_> {
     /// Searches text that is in memory, in a mode other than that of definitions.
     pub(super) fn search_text_of_document(&mut self, text: &str, mode: SearchMode, limits: FileLimits) -> FileMatches {
         let (matcher, stop, found) = (&self.matcher, self.query.stop, FileMatches::default());
-        let mut sink = Collector { matcher, mode, limits, stop, whole: None, found, encoding: None };
+        let mut sink = Collector { matcher, mode, limits, stop, whole: None, found, encoding: None, no_uses: None };
         let matcher = InterruptibleMatcher { inner: matcher, stop, piece_size: &self.piece_size };
         let searched = self.searcher.search_slice(&matcher, text.as_bytes(), &mut sink);
         let mut found = sink.found;
@@ -448,10 +466,10 @@ enum Input<'i> {
 }
 
 fn builder(query: &Query<'_>) -> SearcherBuilder {
-    let (before, after) = if let SearchMode::Lines { before, after } = query.mode { (before, after) } else { (0, 0) };
+    let (before, after) = query.mode.context().unwrap_or_default();
     let mut builder = SearcherBuilder::new();
     builder
-        .line_number(matches!(query.mode, SearchMode::Lines { .. }))
+        .line_number(query.mode.context().is_some())
         .before_context(before)
         .after_context(after)
         .multi_line(query.pattern.multiline())
