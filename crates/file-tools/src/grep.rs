@@ -33,7 +33,7 @@ impl Tool for Grep {
     const SPEC: Spec = Spec {
         name: "grep",
         title: "Search file contents",
-        purpose: "finds places by content",
+        purpose: "finds places by content, in PDF and Office files too",
         description: "Use this instead of shell grep or rg. Search file contents, PDF and Office files by their text. Shows matching \
                       lines (path:12: text; with context or in one file 12:text below its path), files, or counts. Respects .gitignore. A \
                       shown line counts as read for edit.",

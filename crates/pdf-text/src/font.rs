@@ -4,6 +4,7 @@
 //! A code is a character by the font's `cmap` or its `encoding`: a named one, or that in its program. Glyphs have names,
 //! whose text is in `encoding`, too; those of Adobe's collections have numbers, whose text is in `cid`. `standard_widths.txt` has the widths that a file need not give.
 
+mod cff;
 mod cid;
 mod cmap;
 mod encoding;

@@ -112,10 +112,11 @@ impl<'i> DocumentTexts<'i> {
         Some(text)
     }
 
-    /// Keeps the text of a document that was read in the state in which it was met; whether that was possible.
+    /// Keeps the text of a document that was read in the state in which it was met, unless it was changed a moment ago; false
+    /// where there is no room.
     pub fn keep(&self, met: &MetDocument, text: &Arc<DocumentText>) -> bool {
         if !is_settled(&met.stat) {
-            return false;
+            return true;
         }
         let is_remembered = self.remember(met, text);
         let facts = met.stat.facts().filter(|_| self.is_storable(&met.real));
