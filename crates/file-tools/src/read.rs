@@ -28,7 +28,7 @@ use notebook::read_notebook;
 use office::read_office;
 use open::{Format, OpenedEntry, Source, open, open_cached};
 use pdf::read_pdf;
-use request::{Args, FileRequest};
+use request::{Args, FileRequest, LineRange};
 use section::{FileOutput, Output, ReadRecord, Section, ShownImage, Totals};
 use selection::{Part, may_end_in_selection};
 use serde_json::json;
@@ -90,7 +90,7 @@ impl Tool for Read {
         name: "read",
         title: "Read a file",
         purpose: "shows a file",
-        description: "Use this instead of shell cat, head, tail or sed. Read a text file as numbered lines, whole or a range, the text of a PDF, docx, xlsx or pptx, or view an image (PNG, JPEG, WebP, GIF). \
+        description: "Use this instead of shell cat, head, tail or sed. Read a text file as numbered lines, whole or a range, the text of a PDF, docx, xlsx or pptx, or view an image. \
             Number and tab are not part of the file.",
         group: Group::Core,
         aliases: &[PATH_ALIASES, LINE_ALIASES, &[Alias::names("paths", &["files", "file_paths", "filePaths"])]],
@@ -364,7 +364,7 @@ fn not_shown(paths: &[String], budget: &AnswerBudget) -> String {
 
 fn check(args: &Args, paths: &[String]) -> Result<(), ToolError> {
     const LINES_HINT: &str = "name the lines after each file, as in src/a.rs:120-180,300-340";
-    const PART_HINT: &str = "name a definition after its file, as in src/a.rs:def load, or use path";
+    const PART_HINT: &str = "name the part after each file, as in src/a.rs:def load and a.pdf:page 1, or use path";
     let of_one = [
         ("path", args.path.is_some(), "send all files in paths"),
         ("offset", args.offset.is_some(), LINES_HINT),
@@ -517,7 +517,10 @@ fn is_of_bytes(media_type: &str) -> bool {
 fn read_shown(cx: &CallContext, source: Source, limit: usize) -> Result<ResourceText, ToolError> {
     let too_large = too_large(&source, limit);
     let budget = AnswerBudget { image_bytes: cx.budget.image_bytes, ..AnswerBudget::bytes(limit) };
-    let request = FileRequest::of_entry(source.path().to_string(), None, budget);
+    let mut request = FileRequest::of_entry(source.path().to_string(), None, budget);
+    if Format::of(source.path(), &source.head) == Format::Office {
+        request.lines = LineRange::EVERY;
+    }
     let shown = section(cx, &request, source)?;
     // A client attaches a resource as it comes: nobody would act on a footer that says how to go on.
     if shown.facts.has_more == Some(true) {

@@ -12,7 +12,7 @@ use crate::{
     package::Package,
     scripts::Scripts,
     styles::Styles,
-    workbook::{CellText, MAX_COLUMNS, MAX_ROW, OfficeSheet, RowCollector, SheetRows, WantedCells},
+    workbook::{CellText, MAX_COLUMNS, MAX_ROW, NO_VALUE, OfficeSheet, RowCollector, SheetRows, WantedCells},
     xlsx::{MAX_CELL, MAX_COUNTED, NO_CELLS},
     xml::{Node, Tag, Xml},
 };
@@ -55,6 +55,8 @@ struct Position {
     column: (u32, u32),
     /// What the cell says beside its paragraphs; these, and how many.
     value: Option<String>,
+    /// Whether it has a formula and no type of value.
+    is_unknown: bool,
     text: String,
     paragraphs: usize,
     scripts: Scripts,
@@ -158,7 +160,10 @@ impl SheetReader<'_> {
         self.at.column = (self.at.column.1.saturating_add(1), self.at.column.1.saturating_add(count));
         self.at.text.clear();
         self.at.paragraphs = 0;
-        let formula = Some(tag.text("formula")).filter(|formula| self.rows.wanted.formulas && !formula.is_empty());
+        let formula = Some(tag.text("formula")).filter(|formula| !formula.is_empty());
+        // A text that is empty is a value.
+        self.at.is_unknown = formula.is_some() && tag.text("value-type") != "string";
+        let formula = formula.filter(|_| self.rows.wanted.formulas);
         self.at.value = formula.map_or_else(|| value(tag), |formula| Some(plain_formula(&formula)));
     }
 
@@ -175,7 +180,10 @@ impl SheetReader<'_> {
     }
 
     fn end_cell(&mut self, package: &Package<'_>) -> Result<()> {
-        let text = self.at.value.take().unwrap_or_else(|| mem::take(&mut self.at.text));
+        let mut text = self.at.value.take().unwrap_or_else(|| mem::take(&mut self.at.text));
+        if text.is_empty() && self.at.is_unknown {
+            NO_VALUE.clone_into(&mut text);
+        }
         if text.is_empty() || self.at.column.0 > MAX_COLUMNS {
             return Ok(());
         }

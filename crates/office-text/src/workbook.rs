@@ -11,6 +11,9 @@ pub(crate) const MAX_COLUMNS: u32 = 16_384;
 /// Bytes that the cells of one row may have; and those of the longest cell, which in Excel has 32,767 characters.
 pub(crate) const MAX_ROW: usize = 1 << 20;
 
+/// What a cell shows whose formula has no value in the file.
+pub(crate) const NO_VALUE: &str = "(no value stored)";
+
 /// A sheet of a workbook.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OfficeSheet {

@@ -13,8 +13,8 @@ use crate::{
     scripts::Scripts,
     story::script_of,
     workbook::{
-        CellText, MAX_COLUMNS, MAX_ROW, OfficeSheet, RowCollector, SheetRows, WantedCells, cell_place, column_letters,
-        column_number,
+        CellText, MAX_COLUMNS, MAX_ROW, NO_VALUE, OfficeSheet, RowCollector, SheetRows, WantedCells, cell_place,
+        column_letters, column_number,
     },
     xml::{Node, Tag, Xml, character},
 };
@@ -118,8 +118,10 @@ struct Cell {
     kind: String,
     value: String,
     scripts: Scripts,
-    /// `None` where there is none, or it is not wanted.
+    /// `None` where there is none; empty where its text is not wanted.
     formula: Option<String>,
+    /// Whether a value is stored, which may be empty where it is a text.
+    has_value: bool,
     shared: Option<u32>,
     is_wanted: bool,
 }
@@ -206,12 +208,15 @@ impl SheetReader<'_> {
                     }
                     // Some writers have both, of which Excel shows the string.
                     "v" if self.at.cell.kind == "inlineStr" => {}
-                    "v" | "t" => is_value = self.at.cell.is_wanted,
+                    "v" | "t" => {
+                        is_value = self.at.cell.is_wanted;
+                        self.at.cell.has_value = matches!(self.at.cell.kind.as_str(), "str" | "inlineStr");
+                    }
                     "vertAlign" => self.at.cell.scripts.set(Some(script_of(&tag))),
                     "f" => {
-                        is_formula = formulas || self.at.cell.is_wanted;
-                        self.at.cell.formula = is_formula.then(String::new);
-                        self.at.cell.shared = tag.number("si");
+                        is_formula = formulas;
+                        self.at.cell.formula = Some(String::new());
+                        self.at.cell.shared = tag.number("si").filter(|_| formulas);
                     }
                     // How Japanese is pronounced.
                     "rPh" => xml.skip()?,
@@ -249,14 +254,9 @@ impl SheetReader<'_> {
         }
     }
 
-    /// Whether the cell shows its formula: also where a program that does not compute has left no value.
-    fn shows_formula(&self) -> bool {
-        self.rows.wanted.formulas || self.at.cell.value.is_empty() && self.at.cell.kind != "str"
-    }
-
     /// Gives the cell the formula that it shares, or keeps its own for others.
     fn share_formula(&mut self) {
-        let is_wanted = self.at.cell.is_wanted && self.shows_formula() && self.rows.row_bytes < MAX_ROW;
+        let is_wanted = self.at.cell.is_wanted && self.rows.row_bytes < MAX_ROW;
         let Position { row, cell, formulas, formulas_size, .. } = &mut self.at;
         let (Some(at), Some(formula)) = (cell.shared, &mut cell.formula) else { return };
         if !formula.is_empty() && formula.len() <= MAX_FORMULA && *formulas_size + formula.len() < MAX_STRINGS {
@@ -282,8 +282,12 @@ impl SheetReader<'_> {
 
     /// The text of the cell; `None` for an empty one.
     fn cell_text(&self) -> Option<CellText> {
-        let Cell { style, kind, value, formula, shared, .. } = &self.at.cell;
-        match (formula.as_ref().filter(|_| self.shows_formula()), shared) {
+        let Cell { style, kind, value, formula, shared, has_value, .. } = &self.at.cell;
+        match (formula, shared) {
+            // A program that does not compute has written it.
+            (Some(_), _) if !self.rows.wanted.formulas && value.is_empty() && !has_value => {
+                return Some(CellText::Own(NO_VALUE.to_owned()));
+            }
             (Some(formula), _) if !formula.is_empty() => return Some(CellText::Own(format!("={formula}"))),
             // The cell that has it is missing, or it is too long.
             (Some(_), Some(at)) => return Some(CellText::Own(format!("=(shared formula {at})"))),

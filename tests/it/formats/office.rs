@@ -1,6 +1,8 @@
 //! `read` of Word, Excel, `PowerPoint` and `OpenDocument` files: their text by paragraphs, rows and slides, the images
 //! within, and what they must not do to the server.
 
+use std::iter;
+
 use confined_fs::Revision;
 use file_tools::Settings;
 use office_text::testing::{archive, docx, opendocument, pptx, relationships, xlsx};
@@ -76,19 +78,25 @@ fn word_document_is_shown_by_paragraphs() {
     assert_eq!(
         answer.ok(),
         format!(
-            "# Results\nThey are good.\n| city | sum |\n|---|---|\n| Rome | 4\\|2 |\n# Next\n[deleted by Ann: old]\n\
-             (6 paragraphs, rev {rev})"
+            "1\t# Results\n2\tThey are good.\n3\t| city | sum |\n\t|---|---|\n4\t| Rome | 4\\|2 |\n5\t# Next\n\
+             6\t[deleted by Ann: old]\n(6 paragraphs, numbered for part=\"paragraphs N-M\", rev {rev})"
         )
     );
     assert_eq!((&facts["paragraphs"], &facts["has_more"]), (&json!(6), &json!(false)));
     assert_eq!(facts["size"], json!(h.bytes("a.docx").len()));
-    assert_eq!(part(&h, "a.docx", "paragraphs 4-5"), "| Rome | 4\\|2 |\n# Next");
-    assert_eq!(part(&h, "a.docx", "paragraph 2"), "They are good.");
+    assert_eq!(part(&h, "a.docx", "paragraphs 4-5"), "4\t| Rome | 4\\|2 |\n5\t# Next");
+    assert_eq!(part(&h, "a.docx", "paragraph 2"), "2\tThey are good.");
     for heading in ["section next", "Next", "# next"] {
-        assert_eq!(part(&h, "a.docx", heading), "# Next\n[deleted by Ann: old]");
+        assert_eq!(part(&h, "a.docx", heading), "5\t# Next\n6\t[deleted by Ann: old]");
     }
-    assert_eq!(body(&h.call("read", json!({ "path": "a.docx:paragraphs 5-" })).ok()), "# Next\n[deleted by Ann: old]");
-    assert_eq!(body(&h.call("read", json!({ "path": "a.docx:section Next" })).ok()), "# Next\n[deleted by Ann: old]");
+    assert_eq!(
+        body(&h.call("read", json!({ "path": "a.docx:paragraphs 5-" })).ok()),
+        "5\t# Next\n6\t[deleted by Ann: old]"
+    );
+    assert_eq!(
+        body(&h.call("read", json!({ "path": "a.docx:section Next" })).ok()),
+        "5\t# Next\n6\t[deleted by Ann: old]"
+    );
     // What was asked for is shown whole: no continuation.
     let some = h.call("read", json!({ "path": "a.docx", "part": "paragraphs 1-2" }));
     assert_eq!(some.facts()["next_part"], "paragraphs 3-");
@@ -148,9 +156,8 @@ fn workbook_is_shown_by_sheets_and_rows() {
         let text = part(&h, "a.xlsx", &format!("sheet {name}"));
         assert_eq!(text, "--- sheet Old costs: 1 row, 1 column ---\n\tA\n1\t1", "{name}");
     }
-    // An open range goes on with the next sheet.
-    let text = read(&h, "a.xlsx", &json!({ "part": "sheet Plan rows 9-" }));
-    assert!(text.ends_with("; continue with part=\"sheet Old costs rows 1-\")"), "{text}");
+    let text = part(&h, "a.xlsx", "sheet Plan row 9");
+    assert_eq!(text, format!("{plan}\tA\tB\n9\t\t42"));
     let fails = |part: &str| h.call("read", json!({ "path": "a.xlsx", "part": part })).fails("invalid_input");
     assert_eq!(
         fails("sheet Costs"),
@@ -187,7 +194,7 @@ fn presentation_is_shown_by_slides() {
 fn opendocument_is_read_as_the_others_are() {
     let text = "<text:h text:outline-level='1'>Results</text:h><text:p>All is good.</text:p>";
     let h = with("a.odt", opendocument("text", "", text, &[]));
-    assert_eq!(body(&read(&h, "a.odt", &json!({ "part": "section results" }))), "# Results\nAll is good.");
+    assert_eq!(body(&read(&h, "a.odt", &json!({ "part": "section results" }))), "1\t# Results\n2\tAll is good.");
     let cells = "<table:table-row><table:table-cell office:value-type='float' office:value='2'/></table:table-row>";
     h.write(
         "a.ods",
@@ -226,11 +233,13 @@ fn part_of_another_format_does_not_fit() {
     assert!(error.starts_with("a.docx is an Office document: its lines have no numbers"), "{error}");
 }
 
-/// The contents of all pages of a document, one after the other, without headings and line breaks.
+/// The contents of all pages of a document, one after the other, without headings and line breaks: each part that a footer
+/// names, in its place.
 fn paged(h: &Harness, name: &str) -> (String, usize) {
-    let (mut found, mut more) = (String::new(), json!({}));
-    for call in 1.. {
-        assert!(call < 200, "it does not end");
+    let (mut found, mut calls, mut left) = (String::new(), 0, vec![json!({})]);
+    while let Some(more) = left.pop() {
+        calls += 1;
+        assert!(calls < 200, "it does not end");
         let mut arguments = json!({ "path": name });
         arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         let answer = h.call("read", arguments);
@@ -240,18 +249,16 @@ fn paged(h: &Harness, name: &str) -> (String, usize) {
         for line in body(text).lines().filter(|line| !line.starts_with("---") && !line.starts_with('\t')) {
             found.push_str(line);
         }
-        if facts["has_more"] == json!(false) {
-            assert!(!text.contains("continue with"), "{text}");
-            return (found, call);
-        }
-        let next = facts["next_part"].as_str().unwrap();
-        assert!(text.contains(&format!("; continue with part=\"{next}\"")), "{text}");
-        more = json!({ "part": next });
-        if let Some(offset) = facts.get("next_offset") {
-            more["offset"] = offset.clone();
+        let continued = text.rsplit_once("; continue with ").map_or("", |(_, continued)| continued);
+        let parts: Vec<&str> = continued.split('"').skip(1).step_by(2).collect();
+        assert_eq!(facts["has_more"], json!(!parts.is_empty()), "{text}");
+        assert_eq!(facts.get("next_part"), parts.first().map(|part| json!(part)).as_ref(), "{text}");
+        left.extend(parts.iter().rev().map(|part| json!({ "part": part })));
+        if let Some((offset, next)) = facts.get("next_offset").zip(left.last_mut()) {
+            next["offset"] = offset.clone();
         }
     }
-    unreachable!()
+    (found, calls)
 }
 
 #[test]
@@ -261,8 +268,11 @@ fn paging_gives_every_paragraph_row_and_slide_once() {
     let text = |n: usize| format!("number {n} {}.", "é of some length ".repeat(if n % 9 == 4 { 700 } else { n % 9 }));
     let texts: Vec<String> = (1..=30).map(text).collect();
     h.write("a.docx", docx(&texts.iter().map(|text| paragraph(text)).collect::<String>(), &[]));
+    let numbered = |texts: &[String]| -> Vec<String> {
+        texts.iter().enumerate().map(|(at, text)| format!("{}\t{text}", at + 1)).collect()
+    };
     let (found, calls) = paged(&h, "a.docx");
-    assert!(found == texts.concat() && calls > 9, "{calls}");
+    assert!(found == numbered(&texts).concat() && calls > 9, "{calls}");
 
     let shapes: Vec<String> = texts.iter().map(|text| shape("body", text)).collect();
     h.write("a.pptx", pptx(&shapes.iter().map(|shape| (shape.as_str(), "")).collect::<Vec<_>>()));
@@ -271,14 +281,63 @@ fn paging_gives_every_paragraph_row_and_slide_once() {
     let column: Vec<[&str; 1]> = texts.iter().map(|text| [text.as_str()]).collect();
     let column: Vec<&[&str]> = column.iter().map(|cells| &cells[..]).collect();
     h.write("a.xlsx", xlsx(&[("A", &rows(&column[..9])), ("Empty", ""), ("B 2", &rows(&column[9..]))], "", ""));
-    let numbered = |texts: &[String]| {
-        let lines: Vec<String> = texts.iter().enumerate().map(|(at, text)| format!("{}\t{text}", at + 1)).collect();
-        lines.concat()
-    };
     let list =
         "sheet 1 of 3: A: 9 rows, 1 columnsheet 2 of 3: Empty: 0 rows, 0 columnssheet 3 of 3: B 2: 21 rows, 1 column";
-    let expected = [list, &numbered(&texts[..9]), "(no cells with content)", &numbered(&texts[9..])].concat();
-    assert_eq!(paged(&h, "a.xlsx").0, expected);
+    let found = paged(&h, "a.xlsx").0;
+    let mut lines = [numbered(&texts[..9]), numbered(&texts[9..])].concat();
+    assert!(lines.iter().all(|line| found.matches(line).count() == 1), "{found}");
+    lines.extend(["(no cells with content)".to_owned(), list.to_owned()]);
+    assert_eq!(found.len(), lines.concat().len());
+}
+
+#[test]
+fn workbook_without_a_part_shows_the_first_rows_of_each_sheet() {
+    let numbers: Vec<String> = (1..=90).map(|n| n.to_string()).collect();
+    let columns = |first: usize, last: usize| -> Vec<[&str; 1]> {
+        numbers[first - 1..last].iter().map(|text| [text.as_str()]).collect()
+    };
+    let sheet = |columns: &[[&str; 1]]| rows(&columns.iter().map(|cells| &cells[..]).collect::<Vec<_>>());
+    let row = |at: usize| format!("<row r='{at}'><c r='A{at}'><v>{at}</v></c></row>");
+    let gap: String =
+        iter::once("<row r='3'><c r='A3'><f>A1</f></c></row>".to_owned()).chain((60..=110).map(row)).collect();
+    let sheets = [
+        ("Long", sheet(&columns(1, 90))),
+        ("Short' state='hidden", sheet(&columns(1, 2))),
+        ("Forty", sheet(&columns(1, 40))),
+        ("Gap", gap),
+    ];
+    let sheets: Vec<(&str, &str)> = sheets.iter().map(|(name, rows)| (*name, rows.as_str())).collect();
+    let h = with("a.xlsx", xlsx(&sheets, "", ""));
+    let text = read(&h, "a.xlsx", &json!({}));
+    assert!(text.contains("\n40\t40\n--- sheet Short: 2 rows, 1 column (hidden) ---\n\tA\n1\t1\n2\t2\n--- "), "{text}");
+    assert!(text.contains("\n--- sheet Gap: 110 rows, 1 column ---\n\tA\n3\t(no value stored)\n60\t60\n"), "{text}");
+    assert!(text.contains("\n98\t98\n(4 sheets, rev "), "{text}");
+    assert!(text.ends_with("; continue with part=\"sheet Long rows 41-\", part=\"sheet Gap rows 99-\")"), "{text}");
+    // It goes on to the end of that sheet.
+    let text = part(&h, "a.xlsx", "sheet Long rows 41-");
+    assert!(text.contains("\tA\n41\t41\n") && text.ends_with("\n90\t90"), "{text}");
+    // A limit counts the rows of all sheets.
+    let text = read(&h, "a.xlsx", &json!({ "limit": 91 }));
+    assert!(
+        text.contains("\n90\t90\n--- sheet Short: 2 rows, 1 column (hidden) ---\n\tA\n1\t1\n(4 sheets, "),
+        "{text}"
+    );
+    let next =
+        "; continue with part=\"sheet Short rows 2-\", part=\"sheet Forty rows 1-\", part=\"sheet Gap rows 1-\")";
+    assert!(text.ends_with(next), "{text}");
+
+    // Each of many has its share of the answer.
+    let settings = Settings { max_output: Some(6000), ..Settings::default() };
+    let h = Setup { settings, ..Setup::default() }.open();
+    let names: Vec<String> = (1..=9).map(|n| format!("S{n}")).collect();
+    let wide = "words ".repeat(20);
+    let wide = rows(&[&[wide.as_str()][..]; 30]);
+    h.write("b.xlsx", xlsx(&names.iter().map(|name| (name.as_str(), wide.as_str())).collect::<Vec<_>>(), "", ""));
+    let text = read(&h, "b.xlsx", &json!({}));
+    assert!(text.len() <= 6000 && text.ends_with(" and likewise 4 more sheets)"), "{text}");
+    for name in names {
+        assert!(text.contains(&format!("--- sheet {name}: 30 rows, 1 column ---\n\tA\n1\twords ")), "{text}");
+    }
 }
 
 #[test]
@@ -286,11 +345,44 @@ fn offset_and_limit_count_lines() {
     let h = with("a.docx", docx(&["one", "two", "three"].map(paragraph).concat(), &[]));
     let text = read(&h, "a.docx", &json!({ "limit": 2 }));
     assert!(
-        text.starts_with("one\ntwo\n(3 par") && text.ends_with("; continue with part=\"paragraphs 3-\")"),
+        text.starts_with("1\tone\n2\ttwo\n(3 par") && text.ends_with("; continue with part=\"paragraphs 3-\")"),
         "{text}"
     );
-    assert_eq!(body(&read(&h, "a.docx", &json!({ "offset": 2 }))), "three");
+    assert_eq!(body(&read(&h, "a.docx", &json!({ "offset": 2 }))), "3\tthree");
     assert_eq!(body(&read(&h, "a.docx", &json!({ "offset": 9 }))), "(offset is past the end)");
+}
+
+#[test]
+fn each_of_several_files_may_name_a_part() {
+    let h = with("a.docx", report());
+    h.write("b.xlsx", xlsx(&[("Old plan", ""), ("2026", &rows(&[&["1"], &["2"], &["3"], &["4"]]))], "", ""));
+    h.write("c d.pptx", pptx(&[(&shape("body", "one"), ""), (&shape("body", "two"), "")]));
+    h.write("e.rs", "// about\nfn load() {}\nfn other() {}\n");
+    let read = |paths: Value| h.call("read", json!({ "paths": paths })).ok();
+    let parts = [
+        ("a.docx", "paragraph 2", "2\tThey are good.\n("),
+        ("b.xlsx", "sheet 2026 row 3", "--- sheet 2026: 4 rows, 1 column ---\n\tA\n3\t3\n("),
+        ("b.xlsx", "2026", "--- sheet 2026: 4 rows, 1 column ---\n\tA\n1\t1\n2\t2\n3\t3\n4\t4\n("),
+        ("c d.pptx", "slide 2", "--- slide 2 of 2 (hidden) ---\ntwo\n("),
+        ("a.docx", "Next", "5\t# Next\n6\t[deleted by Ann: old]\n("),
+        ("e.rs", "fn load", "1\t// about\n2\tfn load() {}\n(lines 1-2 of 3, with the comment above, rev "),
+    ];
+    let objects: Vec<Value> = parts.iter().map(|(path, part, _)| json!({ "path": path, "part": part })).collect();
+    let text = read(json!(objects));
+    for (path, _, shown) in parts {
+        assert!(text.contains(&format!("==> {path} <==\n{shown}")), "{shown}: {text}");
+    }
+    assert_eq!(read(json!(json!(objects).to_string())), text);
+    let texts: Vec<String> = parts
+        .iter()
+        .map(|(path, part, _)| format!("{path}:{}{part}", if part.contains(' ') { "" } else { "section " }))
+        .collect();
+    assert_eq!(read(json!(texts)), text);
+    // A file of that name goes first.
+    if cfg!(unix) {
+        h.write("a.docx:paragraph 2", "another\n");
+        assert!(read(json!(["a.docx:paragraph 2"])).contains("\n1\tanother\n"));
+    }
 }
 
 #[test]
@@ -312,7 +404,7 @@ fn image_in_a_document_is_named_and_shown() {
         ]),
     );
     let size = png.get_ref().len();
-    assert_eq!(body(&read(&h, "a.docx", &json!({}))), format!("[image 1: a cat (image1.png, {size} bytes)]"));
+    assert_eq!(body(&read(&h, "a.docx", &json!({}))), format!("1\t[image 1: a cat (image1.png, {size} bytes)]"));
     let answer = h.call("read", json!({ "path": "a.docx", "part": "image 1" }));
     let facts = answer.facts();
     assert_eq!((&facts["width"], &facts["height"]), (&json!(8), &json!(6)));
@@ -360,7 +452,7 @@ fn document_that_cannot_be_read_says_why() {
     assert!(error.contains("a.zip is a text file"), "{error}");
     // By its content, whatever it is called, and a text by any name.
     h.write("named.bin", &whole);
-    assert!(read(&h, "named.bin", &json!({})).starts_with("# Results\n"));
+    assert!(read(&h, "named.bin", &json!({})).starts_with("1\t# Results\n"));
     h.write("text.docx", "no document\n");
     assert!(read(&h, "text.docx", &json!({})).starts_with("1\tno document\n"));
 }
@@ -387,7 +479,7 @@ fn headers_and_footers_are_named_and_are_a_part() {
     let h = with("a.docx", &bytes);
     let text = read(&h, "a.docx", &json!({}));
     assert!(
-        text.starts_with("body\n(not shown: 1 header and 1 footer; part=\"headers\")\n(1 paragraph, rev "),
+        text.starts_with("1\tbody\n(not shown: 1 header and 1 footer; part=\"headers\")\n(1 paragraph, numbered"),
         "{text}"
     );
     assert!(!part(&h, "a.docx", "paragraphs 1").contains("not shown"));

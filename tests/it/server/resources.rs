@@ -231,6 +231,11 @@ fn resource_is_whole_or_an_error() {
         assert!(image["blob"].is_string() && image.get("text").is_none(), "{image}");
         assert_eq!(desk.text("file:///latin.txt"), "café au lait, déjà vu\n");
         assert!(desk.text("file:///src").contains("main.rs"));
+        // All of its rows.
+        let row = |at: usize| format!("<row r='{at}'><c r='A{at}'><v>{at}</v></c></row>");
+        let rows: String = (1..=90).map(row).collect();
+        write(desk.dir.path(), "plan.xlsx", office_text::testing::xlsx(&[("A", &rows), ("B", &rows)], "", ""));
+        assert_eq!(desk.text("file:///plan.xlsx").matches("\n90\t90\n").count(), 2);
         for (uri, part) in [
             ("file:///big.txt", "big.txt has 5000 bytes; a resource is sent whole"),
             ("file:///program", "program is not text"),

@@ -12,6 +12,7 @@ use text_file::{EncodingLabel, LabelError, nearest_name::did_you_mean, shorten};
 use tree_search::name_glob::join_globs;
 
 use super::{
+    super::read::selection::names_part,
     error::ToolError,
     tool::{Alias, FlagValue, Spec},
     unknown_argument::unknown,
@@ -239,11 +240,8 @@ fn selected_path(item: Map<String, Value>, spec: &Spec) -> Result<Value, ToolErr
         |first: i64, last: Option<i64>| format!("{first}-{}", last.map(|last| last.to_string()).unwrap_or_default());
     let limit = number("limit").filter(|limit| *limit > 0);
     let named = [
-        text("part").map(|part| match part.split_once(' ') {
-            // As the argument `part` takes it: any word for a definition.
-            Some((word, name)) if !PART_FORMS.contains(&word) => format!("def {name}"),
-            _ => part.to_owned(),
-        }),
+        // After a path only what begins with the word for it is a part: the name alone of a heading or a sheet is not.
+        text("part").map(|part| if names_part(part) { part.to_owned() } else { format!("section {part}") }),
         item.get("ranges").and_then(range_text),
         number("start_line")
             .or(number("end_line"))
@@ -264,10 +262,6 @@ fn selected_path(item: Map<String, Value>, spec: &Spec) -> Result<Value, ToolErr
         _ => Err(ToolError::invalid(several).hint("name them once, as in src/a.rs:120-180")),
     }
 }
-
-/// Forms of a part that is no definition.
-pub(crate) const PART_FORMS: [&str; 10] =
-    ["def", "section", "pages", "cells", "region", "columns", "paragraphs", "sheet", "slides", "image"];
 
 /// `10-40,60-80` for ranges of lines as texts, pairs or objects; `None` where there are none.
 fn range_text(value: &Value) -> Option<String> {

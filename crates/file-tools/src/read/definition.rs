@@ -42,7 +42,9 @@ pub(super) fn read_definition(
         }
         _ => LineRange::Ranges(found),
     };
-    read_text(cx, &FileRequest { lines, ..request.clone() }, source)
+    let with_lead = named(&all, name).into_iter().filter(|one| one.start < one.line);
+    let leads = with_lead.map(|one| one.start).collect();
+    read_text(cx, &FileRequest { lines, leads, ..request.clone() }, source)
 }
 
 /// The lines of the definitions that `name` means, counted from 0: ascending and disjoint.

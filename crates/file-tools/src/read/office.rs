@@ -22,7 +22,7 @@ use super::{
     open::{Format, Source},
     request::FileRequest,
     section::{ReadFacts, Section, continued_with, record_of},
-    selection::{Part, SheetPart},
+    selection::{HEADERS_PART, Part, SheetPart},
     text::read_text,
 };
 
@@ -32,11 +32,15 @@ const FOOTER_UNITS: usize = 480;
 /// Characters of a line that is longer than an answer: each such piece counts as a line for `offset`.
 const PIECE_CHARS: usize = 1000;
 
-/// The part of a text document that is what its pages have at the top and at the bottom.
-const HEADERS_PART: &str = "headers";
-
 /// Headings and sheets that an error names.
 const MAX_NAMED: usize = 10;
+
+/// Rows of each sheet that are shown where no part is asked for, and sheets of which the footer says how they go on.
+const OVERVIEW_ROWS: usize = 40;
+const MAX_CONTINUED: usize = 5;
+
+/// Units of the budget that a sheet has for its rows there at least.
+const MIN_SHEET_UNITS: usize = 500;
 
 /// Characters of the title of a slide that are in its heading.
 const MAX_TITLE: usize = 200;
@@ -155,6 +159,9 @@ struct Shown {
     /// Where the text continues: the number of a paragraph, row or slide, and lines of it to skip.
     next: Option<(usize, usize)>,
     next_part: Option<String>,
+    /// Where other sheets than that of `next_part` go on, and how many more do.
+    other_parts: Vec<String>,
+    more_parts: usize,
     is_cut: bool,
     /// The kind of parts that are counted, as `paragraph`, and how many the document has.
     noun: &'static str,
@@ -201,7 +208,7 @@ impl Shown {
             }
             (OfficeKind::Workbook, None) => return self.read_workbook(document, None),
             (OfficeKind::Workbook, Some(Part::Sheet(part))) => return self.read_workbook(document, Some(part)),
-            (OfficeKind::Workbook, Some(Part::Heading(name))) => {
+            (OfficeKind::Workbook, Some(Part::Heading(name) | Part::Section(name))) => {
                 return self.read_workbook(document, Some(&SheetPart::parse(name)));
             }
             (OfficeKind::Presentation, None) => return self.read_slides(document, ALL_ROWS),
@@ -273,7 +280,9 @@ impl Shown {
         let read = document.paragraphs(1, &mut |paragraph| {
             let number = paragraph.number;
             self.total = number;
-            if (first..=last).contains(&number) && self.push("paragraph", number, "", paragraph.text) && paragraph.cut {
+            // Each line has a tab, so that what is in front of the first one is never text.
+            let numbered = || format!("{number}\t{}", paragraph.text.replace('\n', "\n\t"));
+            if (first..=last).contains(&number) && self.push("paragraph", number, "", &numbered()) && paragraph.cut {
                 let _ = writeln!(self.note, "(paragraph {number} is too long to be read whole: text is missing)");
             }
             if let Some(level) = paragraph.heading.filter(|_| self.next.is_some_and(|(next, _)| next <= number)) {
@@ -394,12 +403,12 @@ impl Shown {
             self.list_sheets(&sheets);
         }
         let wanted = part.cloned().unwrap_or_default();
-        // What goes on to the end goes on to the next sheet, as the call before it did.
-        let goes_on =
-            part.is_none() || wanted.rows.is_some_and(|(_, last)| last == usize::MAX) && wanted.columns.is_none();
+        let (first, last) = wanted.rows.unwrap_or((1, usize::MAX));
+        // An offset or a limit counts the lines of all rows.
+        let is_overview = part.is_none() && self.skip == 0 && self.take.is_none();
+        let (mut parts, mut next_in_first, mut answered) = (Vec::new(), None, Ok(None));
         for (at, sheet) in sheets.iter().enumerate().skip(start) {
-            if let Some(first) = wanted.rows.map(|(first, _)| first)
-                && let Some((rows, _)) = sheet.size.filter(|(rows, _)| first > (*rows).max(1) as usize)
+            if let Some((rows, _)) = sheet.size.filter(|(rows, _)| first > (*rows).max(1) as usize)
                 // Some writers say a smaller size than the sheet has.
                 && document.rows(at + 1, &WantedCells { rows: (row_number(first), u32::MAX), ..ANY_CELL })?.rows.is_empty()
             {
@@ -407,26 +416,36 @@ impl Shown {
                 let sentence = format!("row {first} is past the end: {name} has {}", count(rows as usize, "row"));
                 return Ok(Some(ToolError::invalid(sentence).hint("name rows that it has")));
             }
-            let read = self.read_sheet(document, at, sheet, &wanted);
-            if read.is_err() {
-                self.next = Some((wanted.rows.map_or(1, |(first, _)| first), 0));
+            let left = self.budget.less(&self.text);
+            let is_full = next_in_first.is_some() && (!is_overview || left.limit < MIN_SHEET_UNITS);
+            if !is_full {
+                let share = (left.limit / (sheets.len() - at)).clamp(MIN_SHEET_UNITS.min(left.limit), left.limit);
+                let room = AnswerBudget { limit: if is_overview { share } else { left.limit }, ..left };
+                self.gauge = self.budget.reduced(left.limit - room.limit).gauge();
+                let read = self.read_sheet(document, at, sheet, &wanted, (room, is_overview));
+                if let Err(error) = read {
+                    (self.next, answered) = (Some((first, 0)), Err(error));
+                }
             }
-            if let Some((row, _)) = self.next {
-                let (_, last) = wanted.rows.unwrap_or((1, usize::MAX));
-                let name = self.sheet_name(&sheets, at);
-                let rest = SheetPart { name, rows: Some((row, last)), ..wanted };
-                (self.next_part, self.is_cut) = (Some(Part::Sheet(rest).to_string()), true);
-                return read.map(|()| None);
+            let next = self.next.take().or(is_full.then_some((first, 0)));
+            next_in_first = next_in_first.or(next);
+            if let Some((row, _)) = next {
+                if parts.len() < MAX_CONTINUED {
+                    let rest =
+                        SheetPart { name: self.sheet_name(&sheets, at), rows: Some((row, last)), ..wanted.clone() };
+                    parts.push(Part::Sheet(rest).to_string());
+                } else {
+                    self.more_parts += 1;
+                }
             }
-            if part.is_some() {
-                let next = (goes_on && at + 1 < sheets.len()).then(|| self.sheet_name(&sheets, at + 1));
-                let rows = Some((1, usize::MAX));
-                self.next_part = next.map(|name| Part::Sheet(SheetPart { name, rows, ..wanted }).to_string());
-                self.is_cut = self.next_part.is_some();
+            if part.is_some() || answered.is_err() {
                 break;
             }
         }
-        Ok(None)
+        let mut parts = parts.into_iter();
+        (self.next, self.next_part) = (next_in_first, parts.next());
+        (self.is_cut, self.other_parts) = (self.next.is_some(), parts.collect());
+        answered
     }
 
     /// The sheets and their sizes, where there are several, in a quarter of the budget.
@@ -451,6 +470,7 @@ impl Shown {
         at: usize,
         sheet: &OfficeSheet,
         wanted: &SheetPart,
+        (room, is_overview): (AnswerBudget, bool),
     ) -> Result<(), OfficeError> {
         let column = |letters: &str| column_number(letters).unwrap_or(u32::MAX);
         let (first, last) = wanted.rows.unwrap_or((1, usize::MAX));
@@ -463,8 +483,9 @@ impl Shown {
             self.push("row", first, &heading, "(no cells with content)");
             return Ok(());
         }
-        heading.push_str(&header_within(&found.header, self.budget.share(4)));
-        for (row, line) in &found.rows {
+        heading.push_str(&header_within(&found.header, room.share(4)));
+        let most = if is_overview { OVERVIEW_ROWS } else { usize::MAX };
+        for (row, line) in found.rows.iter().take(most) {
             if !self.push("row", *row as usize, &heading, line) {
                 return Ok(());
             }
@@ -475,7 +496,8 @@ impl Shown {
         if found.cut {
             self.note.push_str("(a row has more than 1 MiB: its last cells are left out; name columns)\n");
         }
-        self.next = found.next.map(|row| (row as usize, 0));
+        let next = found.rows.get(most).map(|(row, _)| *row).or(found.next);
+        self.next = next.map(|row| (row as usize, 0));
         Ok(())
     }
 
@@ -493,9 +515,14 @@ impl Shown {
         }
         let rev = revision.map(|revision| format!(", rev {}", revision.short())).unwrap_or_default();
         let at_least = if self.is_partial { "at least " } else { "" };
-        let _ = write!(closing, "({at_least}{}{rev}", count(total, noun));
+        let numbers = if self.is_any && noun == "paragraph" { ", numbered for part=\"paragraphs N-M\"" } else { "" };
+        let _ = write!(closing, "({at_least}{}{numbers}{rev}", count(total, noun));
         let next_offset = next.map(|(_, offset)| offset).filter(|offset| *offset > 0);
         closing.extend(next_part.as_ref().filter(|_| self.is_cut).map(|part| continued_with(part, next_offset)));
+        closing.extend(self.other_parts.iter().map(|part| format!(", part=\"{part}\"")));
+        if self.more_parts > 0 {
+            let _ = write!(closing, " and likewise {}", count(self.more_parts, "more sheet"));
+        }
         closing.push(')');
         if let Some((next, _)) = next.filter(|_| !self.is_untrusted) {
             closing.extend(not_shown(&self.headings, &[next..=total]).map(|outline| format!("\n{outline}")));

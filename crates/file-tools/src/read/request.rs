@@ -16,23 +16,23 @@ use super::{
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Args {
-    /// The file to read, or one with lines as `src/a.rs:120-180`.
+    /// The file, or one with its lines or part as below.
     pub(super) path: Option<String>,
-    /// Up to 50 files instead, each as `src/a.rs`, `src/a.rs:120-180,300-340` or `src/a.rs:def NAME` (or another part).
+    /// Up to 50 files instead, each as `src/a.rs`, `src/a.rs:120-180,300-340`, `src/a.rs:def NAME` or `a.pdf:page 1`.
     pub(super) paths: Option<Vec<String>>,
-    /// How many lines to skip; a negative number counts from the end. Default: 0.
+    /// Lines to skip; negative: from the end. Default: 0.
     pub(super) offset: Option<i64>,
-    /// How many lines to return. Default: 2000.
+    /// Lines to return. Default: 2000.
     pub(super) limit: Option<i64>,
-    /// First line to return, counted from 1. Not together with offset or limit.
+    /// First line, from 1. Not with offset or limit.
     pub(super) start_line: Option<i64>,
-    /// Last line to return, inclusive. Not together with offset or limit.
+    /// Last line, inclusive.
     pub(super) end_line: Option<i64>,
-    /// Text encoding as a WHATWG label such as `shift_jis`. Default: detected.
+    /// A WHATWG label such as `shift_jis`. Default: detected.
     pub(super) encoding: Option<String>,
-    /// A rev of the file that you have: only what changed since is returned.
+    /// A rev you have: returns only what changed since.
     pub(super) since: Option<String>,
-    /// A part other than lines: `def NAME`, `pages 3-5` (PDF), `cells 2-4` (notebook), `region X,Y,WIDTH,HEIGHT` (image),
+    /// Instead of lines: `def NAME`, `pages 3-5` (PDF), `cells 2-4` (notebook), `region X,Y,WIDTH,HEIGHT` (image),
     /// `columns 2001-4000` (long lines), `paragraphs 20-60`, `section HEADING` (Word), `sheet NAME rows 1-200 columns A-F` (Excel),
     /// `slides 3-5`, `image 2`.
     pub(super) part: Option<String>,
@@ -57,6 +57,8 @@ pub(super) struct FileRequest {
     pub(super) since: Option<RevisionPrefix>,
     pub(super) encoding: Option<&'static Encoding>,
     pub(super) budget: AnswerBudget,
+    /// The first lines of what is directly above definitions, counted from 1, where they are in the lines.
+    pub(super) leads: Vec<usize>,
 }
 
 impl FileRequest {
@@ -73,11 +75,11 @@ impl FileRequest {
         }
         let encoding = args.encoding()?;
         let since = parse_rev("since", args.since.as_deref().filter(|since| !since.trim().is_empty()))?;
-        Ok(Self { path, lines, part, since, encoding, budget })
+        Ok(Self { path, lines, part, since, encoding, budget, leads: Vec::new() })
     }
 
     pub(super) fn of_entry(path: String, encoding: Option<&'static Encoding>, budget: AnswerBudget) -> Self {
-        Self { path, lines: LineRange::ALL, part: None, since: None, encoding, budget }
+        Self { path, lines: LineRange::ALL, part: None, since: None, encoding, budget, leads: Vec::new() }
     }
 
     /// The same file without the selection after its path; `None` if there is no selection.
@@ -169,6 +171,8 @@ impl Start {
 
 impl LineRange {
     pub(super) const ALL: Self = Self::From { start: Start::Skip(0), take: None, terms: Terms::Path };
+    /// Those of all rows of a workbook, too.
+    pub(super) const EVERY: Self = Self::From { start: Start::Skip(0), take: Some(usize::MAX), terms: Terms::Offset };
 
     pub(super) fn of(args: &Args) -> Result<Self, ToolError> {
         if args.start_line.is_some() || args.end_line.is_some() {

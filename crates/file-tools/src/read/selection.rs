@@ -6,7 +6,7 @@ use std::{fmt, ops::Range};
 use confined_fs::resolve::strip_mention;
 
 use super::{
-    super::{Kind, ToolError, args::PART_FORMS},
+    super::{Kind, ToolError},
     open::Format,
 };
 
@@ -18,6 +18,18 @@ pub(super) enum Selection {
 
 pub(crate) fn path_before_selection(text: &str) -> Option<&str> {
     Selection::split(text).map(|(path, _)| path)
+}
+
+/// Words that begin a part that is no definition; of more than one it may begin with the plural.
+const PART_WORDS: &str = "def section page cell region column paragraph sheet slide image";
+
+/// Whether a text after a path and a colon is a part of that file: `page 3`, `def load`, `fn load`.
+pub(crate) fn names_part(text: &str) -> bool {
+    let is_word = |word: &str| {
+        let singular = word.strip_suffix('s').unwrap_or(word);
+        is_definition(word) || PART_WORDS.split(' ').any(|one| one == singular)
+    };
+    text.eq_ignore_ascii_case(HEADERS_PART) || text.split_once(' ').is_some_and(|(word, _)| is_word(word))
 }
 
 /// Whether a path that was refused may be another one with a selection after it. On Windows no name holds a colon, so
@@ -36,20 +48,12 @@ impl Selection {
     }
 
     fn split_outer(text: &str) -> Option<(&str, Result<Self, ToolError>)> {
-        // First, and from the left: the name of a definition may have colons itself, as `Map::get`, and a heading as well.
-        if let Some((path, name, form)) = ["def", "section"].iter().find_map(|form| {
-            let (path, name) = text.split_once(&format!(":{form} "))?;
-            Some((path, name, form))
-        }) {
-            let part = Part::parse(&format!("{form} {name}")).map(Self::Part);
-            return (!path.is_empty()).then_some((path, part));
+        // First, and from the left: a name may have colons itself, as `Map::get`, and a heading or a sheet as well.
+        let found = text.match_indices(':').find(|(at, _)| *at > 0 && names_part(&text[at + 1..]));
+        if let Some((at, _)) = found {
+            return Some((&text[..at], Part::parse(&text[at + 1..]).map(Self::Part)));
         }
         let (path, ranges) = text.rsplit_once(':')?;
-        let is_part = |form: &&str| ranges.strip_prefix(*form).is_some_and(|rest| rest.starts_with(' '));
-        // Those of definitions and sections were found above.
-        if !path.is_empty() && (ranges == "headers" || PART_FORMS.iter().any(is_part)) {
-            return Some((path, Part::parse(ranges).map(Self::Part)));
-        }
         let is_ranges = |text: &str| {
             text.starts_with(|first: char| first.is_ascii_digit())
                 && text.chars().all(|one| one.is_ascii_digit() || matches!(one, '-' | ',' | ' '))
@@ -105,6 +109,9 @@ fn line_ranges(text: &str) -> Result<Vec<Range<usize>>, ToolError> {
     }
     Ok(merged)
 }
+
+/// The part of a text document that is what its pages have at the top and at the bottom.
+pub(super) const HEADERS_PART: &str = "headers";
 
 const PART_HINT_FORMS: &str = "`def NAME`, `fn NAME`, `class NAME`, `pages 3-5` (PDF), `cells 2-4` (notebook), `region X,Y,WIDTH,HEIGHT` (image), \
                      `columns 2001-4000` (long lines), `paragraphs 20-60`, `section HEADING` or `headers` (text document), \
@@ -215,7 +222,11 @@ impl Part {
             "def" if definition(rest).is_empty() => Err(wrong("the name of a definition is missing")),
             "def" => Ok(Self::Def(definition(rest).to_owned())),
             "pages" | "page" => range("pages").map(Self::Pages),
-            "cells" | "cell" => range("cells").map(Self::Cells),
+            // As grep names a line of a cell, which is shown whole.
+            "cells" | "cell" => {
+                let numbers = numbers.split_once(" line").map_or(numbers, |(cell, _)| cell);
+                self::range(numbers).map_err(|why| wrong(&format!("cells {why}"))).map(Self::Cells)
+            }
             "columns" | "column" => range("columns").map(Self::Columns),
             "region" => region(numbers).map_err(wrong),
             "paragraphs" | "paragraph" => range("paragraphs").map(Self::Paragraphs),
@@ -411,6 +422,7 @@ mod tests {
 
     #[test]
     fn part_after_a_path_is_read() {
+        let sheet = |name: &str, rows| Part::Sheet(SheetPart { name: name.to_owned(), rows, ..SheetPart::default() });
         for (text, path, part) in [
             ("a b.pdf:pages 3-5", "a b.pdf", Part::Pages((3, 5))),
             ("a.ipynb:cells 2", "a.ipynb", Part::Cells((2, 2))),
@@ -418,6 +430,14 @@ mod tests {
             ("a.docx:section On: this", "a.docx", Part::Section("On: this".to_owned())),
             ("a.pptx:slides 3", "a.pptx", Part::Slides((3, 3))),
             ("a.docx:headers", "a.docx", Part::Heading("headers".to_owned())),
+            ("a.pdf:page 1", "a.pdf", Part::Pages((1, 1))),
+            ("a.docx:paragraph 20", "a.docx", Part::Paragraphs((20, 20))),
+            ("a b.pptx:slide 9", "a b.pptx", Part::Slides((9, 9))),
+            ("a.ipynb:cell 2", "a.ipynb", Part::Cells((2, 2))),
+            ("b.rs:struct Walk", "b.rs", Part::Def("struct Walk".to_owned())),
+            ("b.ods:sheet a:b row 3", "b.ods", sheet("a:b", Some((3, 3)))),
+            ("b.xlsx:sheet 2026 rows 3-9", "b.xlsx", sheet("2026", Some((3, 9)))),
+            ("b.xlsx:sheet Old plan", "b.xlsx", sheet("Old plan", None)),
         ] {
             let (found, selection) = Selection::split(text).expect("a selection");
             assert_eq!((found, selection.unwrap()), (path, Selection::Part(part)), "{text}");

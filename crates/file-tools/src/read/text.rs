@@ -2,6 +2,7 @@
 //! pass over it and not its size in memory.
 
 use std::{
+    fmt::Write as _,
     io::{Read as _, Seek as _},
     mem,
     ops::Range,
@@ -270,6 +271,9 @@ impl Page {
         if let Some(part) = request.part.as_ref().filter(|_| columns.is_some() && window.kept > 0) {
             lines = format!("{part}, {lines}");
         }
+        if let Some(lead) = request.leads.iter().find_map(|line| lead(&window.text, *line)) {
+            let _ = write!(lines, ", with the {lead} above");
+        }
         if changed {
             closing.push_str(CHANGED_NOTE);
         }
@@ -278,6 +282,18 @@ impl Page {
         let mut facts = properties.facts(window.kept, has_more.then_some(end));
         facts.total_columns = columns.map(|_| window.longest);
         Section { closing, ..Section::of(path, window.text, facts) }
+    }
+}
+
+/// What the line of this number is in what is shown, above a definition; `None` for a line of its header.
+fn lead(shown: &str, number: usize) -> Option<&'static str> {
+    let gutter = format!("{number}\t");
+    let line = shown.lines().find_map(|line| line.strip_prefix(&gutter))?.trim_start();
+    match line.bytes().next()? {
+        b'@' | b'[' => Some("attributes"),
+        b'#' if line.starts_with("#[") => Some("attributes"),
+        first if b"/#-*;%{\"'".contains(&first) => Some("comment"),
+        _ => None,
     }
 }
 

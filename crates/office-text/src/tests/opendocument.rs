@@ -267,6 +267,25 @@ fn formulas_take_the_place_of_values() {
     assert_eq!(lines(&sheets(body), 1, &ALL), ["1\t1\t2"]);
 }
 
+#[test]
+fn formula_without_a_value_in_the_file_says_so() {
+    const NONE: &str = "(no value stored)";
+    for (cell, shown) in [
+        ("/>", NONE),
+        (" office:value-type='float'/>", NONE),
+        ("><text:p/></table:table-cell>", NONE),
+        (" office:value-type='string'/>", ""),
+        (" office:value-type='string' office:string-value=''><text:p/></table:table-cell>", ""),
+        (" office:value-type='string' office:string-value=''><text:p>#DIV/0!</text:p></table:table-cell>", "#DIV/0!"),
+        ("><text:p>5</text:p></table:table-cell>", "5"),
+        (" office:value-type='float' office:value='0'/>", "0"),
+    ] {
+        let row = format!("<table:table-cell table:formula='of:=1+1'{cell}{}", number(1, ""));
+        let body = format!("<table:table><table:table-row>{row}</table:table-row></table:table>");
+        assert_eq!(lines(&sheets(&body), 1, &ALL), [format!("1\t{shown}\t1")], "{cell}");
+    }
+}
+
 fn number(value: u32, more: &str) -> String {
     format!("<table:table-cell office:value-type='float' office:value='{value}' {more}/>")
 }

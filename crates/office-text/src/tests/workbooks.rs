@@ -36,11 +36,33 @@ fn formulas_take_the_place_of_values() {
     let bytes = xlsx(&[("S", rows)], "", "");
     let formulas = WantedCells { formulas: true, ..ALL };
     assert_eq!(lines(&bytes, 1, &formulas), ["1\t2\t=A1*2", "2\t3\t=A2*2", "3\t=SUM(A1:A2)&\"\"\t=A3*2"]);
-    let none = "<row><c><f>1+1</f></c><c t='str'><f>A1</f><v></v></c><c><f>A1</f><v>2</v></c></row>";
-    assert_eq!(lines(&xlsx(&[("S", none)], "", ""), 1, &ALL), ["1\t=1+1\t\t2"]);
     let last = WantedCells { rows: (3, 3), columns: (2, 2), ..formulas };
     assert_eq!(lines(&bytes, 1, &last), ["3\t=A3*2"]);
     assert_eq!(lines(&bytes, 1, &WantedCells { formulas: false, ..formulas }), ["1\t2\t4", "2\t3\t6", "3\t5\t10"]);
+}
+
+#[test]
+fn formula_without_a_value_in_the_file_says_so() {
+    const NONE: &str = "(no value stored)";
+    for (cell, shown) in [
+        ("<c><f>1+1</f></c>", NONE),
+        ("<c><f>1+1</f><v></v></c>", NONE),
+        ("<c><f>1+1</f><v/></c>", NONE),
+        ("<c t='str'><f>A1</f></c>", NONE),
+        ("<c><f t='shared' si='0'/></c>", NONE),
+        ("<c><f t='array' ref='A1:A2'>B1:B2</f></c>", NONE),
+        ("<c t='b'><f>1=1</f><v/></c>", NONE),
+        // A text that is empty is a value.
+        ("<c t='str'><f>A1</f><v></v></c>", ""),
+        ("<c t='str'><f>A1</f><v/></c>", ""),
+        ("<c t='inlineStr'><f>A1</f><is><t></t></is></c>", ""),
+        ("<c><f t='array' ref='A1:A2'>B1:B2</f><v>0</v></c>", "0"),
+        ("<c t='e'><f>1/0</f><v>#DIV/0!</v></c>", "#DIV/0!"),
+        ("<c><v></v></c>", ""),
+    ] {
+        let row = format!("<row>{cell}<c><v>1</v></c></row>");
+        assert_eq!(lines(&xlsx(&[("S", &row)], "", ""), 1, &ALL), [format!("1\t{shown}\t1")], "{cell}");
+    }
 }
 
 #[test]
