@@ -40,7 +40,7 @@ pub(crate) struct Edit;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Args {
-    /// The file to change. It must have been seen: a read, a grep hit in it, or a write of the server's own counts.
+    /// The file to change. It must have been seen. Any of these counts: a read, a grep hit in it, a write by this server.
     path: Option<String>,
     /// The text to replace, exactly as read shows it (in a notebook: of a cell's source) and unique in the file. Empty
     /// creates a file that is missing or empty.
@@ -51,7 +51,8 @@ pub(crate) struct Args {
     replace_all: Option<bool>,
     /// Only where it is a whole word. Default: false.
     word: Option<bool>,
-    /// Several edits instead of one, applied in order, all or none.
+    /// Several edits instead of one, in order, all or none. `lines`, `rev`, `new_from` and `glob` go in here, the three
+    /// arguments below do not.
     edits: Option<Vec<SingleEdit>>,
     /// How many occurrences must be replaced, else nothing changes.
     expected_replacements: Option<i64>,
@@ -61,11 +62,10 @@ pub(crate) struct Args {
     expected_revision: Option<String>,
 }
 
-/// One of several edits.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SingleEdit {
-    /// The file of this edit. Default: path of the call.
+    /// Its file. Default: path of the call.
     path: Option<String>,
     /// Instead of a path: every file of this glob that holds the text. Needs `replace_all`.
     glob: Option<String>,
@@ -73,13 +73,14 @@ pub(crate) struct SingleEdit {
     old_string: Option<String>,
     /// The text that replaces it.
     new_string: Option<String>,
-    /// Replace every occurrence. Default: false.
+    /// Default: that of the call.
     replace_all: Option<bool>,
-    /// Only where it is a whole word. Default: false.
+    /// Default: that of the call.
     word: Option<bool>,
-    /// Instead of `old_string`: the whole lines to replace as `120-134`, or `after 120` to insert.
+    /// Instead of `old_string`: whole lines as `120-134`, or `after 120` to insert (notebook: `cell 2 lines 3-4`), by their
+    /// numbers before this call. The new text needs no final newline.
     lines: Option<String>,
-    /// The rev that numbered the lines. Needed where their numbers were shown at several.
+    /// The rev that the numbers were shown with. Needed if they were shown with more than one.
     rev: Option<String>,
     /// Instead of `new_string`: the text of `src/b.rs:10-40` or another file.
     new_from: Option<String>,
@@ -92,8 +93,8 @@ impl Tool for Edit {
         name: "edit",
         title: "Edit a file",
         purpose: "changes text in a file",
-        description: "Use this instead of sed or a script. Replace text in a file: old_string, which must occur exactly once, becomes new_string. \
-            Everything else stays byte for byte. Several edits in one call, of one file or of several, are all applied or none. Returns the diff.",
+        description: "Use this instead of sed or a script. Replace text in a file: old_string, which must occur once, becomes new_string; all \
+            else stays byte for byte. Several edits, of one file or more, are all applied or none. Returns the diff.",
         group: Group::Core,
         globs: &["glob"],
         aliases: &[
@@ -266,7 +267,10 @@ impl SingleEdit {
                 let (replace_all, word) = (self.replace_all.unwrap_or(replace_all), self.word.unwrap_or(word));
                 Ok(EntryChange::Text(TextEdit { old, new, replace_all, word }))
             }
-            (None, Some(lines)) => Ok(EntryChange::Lines(LinesEdit { place: lines::parse(&lines)?, rev, new })),
+            (None, Some(lines)) => {
+                let (cell, place) = lines::parse(&lines)?;
+                Ok(EntryChange::Lines(LinesEdit { place, cell, rev, new }))
+            }
         }
     }
 }

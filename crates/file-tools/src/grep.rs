@@ -174,22 +174,23 @@ fn show_sources(cx: &CallContext, pattern: &Pattern, found: &mut ContentHits) {
 }
 
 /// A line of a notebook's JSON as the lines of `sources`, which are in it: the only one, or those of several that match.
-fn in_cells(line: HitLine, mut sources: Vec<(usize, &str)>, pattern: &Pattern) -> Vec<HitLine> {
+fn in_cells(line: HitLine, mut sources: Vec<(usize, usize, &str)>, pattern: &Pattern) -> Vec<HitLine> {
     let is_single = sources.len() == 1;
     if !is_single {
-        sources.retain(|(_, source)| line.hit.is_some() && pattern.is_in_line(source.as_bytes()));
+        sources.retain(|(_, _, source)| line.hit.is_some() && pattern.is_in_line(source.as_bytes()));
     }
     if sources.is_empty() {
+        // Context is that of a cell: its lines have other numbers than those of the JSON.
         let scope = line.hit.map(|_| OUTSIDE_NOTE.to_owned());
-        return vec![HitLine { scope, ..line }];
+        return scope.map(|scope| HitLine { scope: Some(scope), ..line }).into_iter().collect();
     }
-    let shown = |(cell, source): (usize, &str)| {
-        let scope = line.hit.map(|_| format!("cell {cell}"));
+    let shown = |(cell, number, source): (usize, usize, &str)| {
+        let line = HitLine { part: Some(format!("cell {cell} line {number}")), scope: None, ..line.clone() };
         // What is cut is shown as it was found, around its match.
         if is_single && line.cut_at.is_some() {
-            return HitLine { scope, ..line.clone() };
+            return line;
         }
-        HitLine { text: shorten(source, LINE_CHARS).into_owned(), cut_at: None, scope, ..line.clone() }
+        HitLine { text: shorten(source, LINE_CHARS).into_owned(), cut_at: None, ..line }
     };
     sources.into_iter().map(shown).collect()
 }

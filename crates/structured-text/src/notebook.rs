@@ -84,10 +84,11 @@ impl<'t> Notebook<'t> {
         &self.cells
     }
 
-    /// The lines of cells' sources that are at `place` in the text, each with its cell, counted from 1.
-    pub fn source_lines<'s>(&'s self, place: &'s Range<usize>) -> impl Iterator<Item = (usize, &'s str)> {
+    /// The lines of cells' sources that are at `place` in the text, each with its cell and its number there, counted
+    /// from 1.
+    pub fn source_lines<'s>(&'s self, place: &'s Range<usize>) -> impl Iterator<Item = (usize, usize, &'s str)> {
         let pieces = move |(index, cell): (usize, &'s Cell<'t>)| {
-            cell.source.lines_in(place.clone()).map(move |line| (index + 1, line))
+            cell.source.lines_in(place.clone()).map(move |(number, line)| (index + 1, number, line))
         };
         self.cells.iter().enumerate().flat_map(pieces)
     }

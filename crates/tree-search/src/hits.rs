@@ -48,7 +48,7 @@ pub struct HitLine {
     pub cut_at: Option<u64>,
     /// The innermost definition around it, where that was looked for: `fn load`.
     pub scope: Option<String>,
-    /// The part of a document that it is in, as `read` takes it: `page 3`.
+    /// The part of a document or a notebook that it is in, as `read` takes it: `page 3`, `cell 2 line 1`.
     pub part: Option<String>,
 }
 

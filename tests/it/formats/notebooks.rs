@@ -216,7 +216,9 @@ fn edits_of_a_notebook_are_made_in_order_previewed_and_undone() {
     let edits =
         json!([{ "old_string": "x = 1", "new_string": "x = 5" }, { "old_string": "# Käse", "new_string": "# Brot" }]);
     let text = h.call("edit", json!({ "path": "a.ipynb", "edits": edits, "dry_run": true })).ok();
-    assert!(text.contains("--- cell 1 ---") && text.contains("-# Käse\n+# Brot") && text.contains("+x = 5"), "{text}");
+    let first = "--- a/a.ipynb:cell 1\n+++ b/a.ipynb:cell 1\n@@ -1";
+    assert!(text.contains(first) && text.contains("-# Käse\n+# Brot"), "{text}");
+    assert!(text.contains("--- a/a.ipynb:cell 2\n+++ b/a.ipynb:cell 2\n@@ -1,2 +1,2 @@\n-x = 1\n+x = 5"), "{text}");
     assert_eq!(h.bytes("a.ipynb"), sample().as_bytes());
     h.call("edit", json!({ "path": "a.ipynb", "edits": edits })).ok();
     assert_eq!(
@@ -230,7 +232,7 @@ fn edits_of_a_notebook_are_made_in_order_previewed_and_undone() {
 mcp_test!(grep_shows_lines_of_cells_as_edit_takes_them, |h| {
     h.write("a.ipynb", sample());
     let text = h.call("grep", json!({ "pattern": "y = ", "context": 1 })).ok();
-    assert!(text.contains("\n[cell 2]\n") && text.contains(":y = \"ü\"\n") && text.contains("-x = 1\n"), "{text}");
+    assert!(text.contains(" <==\ncell 2 line 1-x = 1\ncell 2 line 2:y = \"ü\"\ncell 2 line 3-print(x)"), "{text}");
     let text = h.call("grep", json!({ "pattern": "line 7", "path": "a.ipynb" })).ok();
     assert!(text.contains("[not in a cell's source]"), "{text}");
     h.call("edit", json!({ "path": "a.ipynb", "old_string": "y = \"ü\"", "new_string": "y = 2" })).ok();
@@ -239,7 +241,28 @@ mcp_test!(grep_shows_lines_of_cells_as_edit_takes_them, |h| {
     let one = r##"{"cells": [{"cell_type": "markdown", "source": "# load \"it\"\nthen\nand load"}], "nbformat": 4}"##;
     h.write("one.ipynb", one);
     let text = h.call("grep", json!({ "pattern": "load", "path": "one.ipynb" })).ok();
-    assert!(text.contains("\n[cell 1]\n1:# load \"it\"\n1:and load\n"), "{text}");
+    assert!(text.contains(" <==\ncell 1 line 1:# load \"it\"\ncell 1 line 3:and load\n"), "{text}");
+    // What is in front of a line is what `read` and `edit` take.
+    h.write("b.txt", "load\n");
+    let text = h.call("grep", json!({ "pattern": "load" })).ok();
+    assert!(text.contains("\nb.txt:1: load\n") && text.contains("\none.ipynb:cell 1 line 3: and load"), "{text}");
+    let read = h.call("read", json!({ "path": "one.ipynb:cell 1 line 3" })).ok();
+    assert!(read.starts_with("--- cell 1: markdown"), "{read}");
+    let rev = h.call("read", json!({ "path": "one.ipynb" })).facts()["revision"].as_str().unwrap()[..8].to_owned();
+    let lines = |lines: &str, rev: &str| {
+        let one = json!({ "lines": lines, "rev": rev, "new_string": "\"last\"\n" });
+        h.call("edit", json!({ "path": "one.ipynb", "edits": [one] }))
+    };
+    assert!(lines("3", &rev).fails("invalid_input").contains("name the cell, as in lines=\"cell 2 lines 3-4\""));
+    assert!(lines("cell 2 line 1", &rev).fails("invalid_input").starts_with("in edits[0]: one.ipynb has 1 cell, so"));
+    assert!(lines("cell 1 line 4", &rev).fails("invalid_input").contains("cell 1 of one.ipynb has 3 lines"));
+    lines("cell 1 line 3", "00000").fails("stale");
+    let text = lines("cell 1 line 3", &rev).ok();
+    assert!(
+        text.contains("--- a/one.ipynb:cell 1\n+++ b/one.ipynb:cell 1\n@@ -2,2 +2,2 @@\n then\n-and load\n"),
+        "{text}"
+    );
+    assert_eq!(h.bytes("one.ipynb"), one.replace("and load", "\\\"last\\\"").as_bytes());
 });
 
 #[test]

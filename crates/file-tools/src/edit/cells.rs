@@ -3,7 +3,7 @@
 //! Text that is exactly in a cell is meant there: put into the JSON as it is, a new text with a quotation mark would
 //! break it. Text that is in no cell, but in the JSON, is left to the search that all files have.
 
-use std::{cmp::Reverse, collections::HashSet, fmt::Write as _};
+use std::{cmp::Reverse, collections::HashSet};
 
 use structured_text::Notebook;
 use text_edit::{EditError, Located, Request};
@@ -14,7 +14,7 @@ use confined_fs::WorkspacePath;
 
 use super::{
     super::{CallContext, Kind, ToolError, answer::count},
-    entry::TextEdit,
+    entry::{LinesEdit, TextEdit},
     no_match,
     places::Places,
 };
@@ -75,7 +75,12 @@ pub(super) fn find(
         cx.check()?;
         let located = outcome.map_err(|miss| explained(index, &miss))?;
         if one.replace_all {
-            places.within.look(source(index), &located, &format!("cell {} line ", index + 1));
+            places.within.look(
+                source(index),
+                one.word.then_some(&one.old),
+                &located,
+                &format!("cell {} line ", index + 1),
+            );
         }
         let spans: Vec<_> = located.replacements.iter().map(|one| (one.span.clone(), one.text.as_str())).collect();
         let edit = notebook.replaced(index, &text_file::spliced("", source(index), &spans));
@@ -108,20 +113,48 @@ pub(super) fn cells(numbers: &[usize]) -> String {
     format!("{} {}", if numbers.len() == 1 { "cell" } else { "cells" }, shown.join(", "))
 }
 
-/// The sources of the cells that differ between two states of a notebook, each with a heading where there are several.
-pub(super) fn changed_sources(old: &Notebook<'_>, new: &Notebook<'_>) -> (String, String) {
-    let pairs = old.cells().iter().zip(new.cells()).enumerate();
-    let changed: Vec<_> = pairs.filter(|(_, (old, new))| old.source() != new.source()).collect();
-    if let [(_, (old, new))] = changed.as_slice() {
-        return (old.source().to_owned(), new.source().to_owned());
+/// The numbers of the cells that differ between two states of a notebook, and the sources of each.
+pub(super) fn changed_sources(old: &Notebook<'_>, new: &Notebook<'_>) -> Vec<(usize, [String; 2])> {
+    let pairs = (1..).zip(old.cells().iter().zip(new.cells()));
+    let changed = pairs.filter(|(_, (old, new))| old.source() != new.source());
+    changed.map(|(number, (old, new))| (number, [old.source().to_owned(), new.source().to_owned()])).collect()
+}
+
+/// The lines of a cell that `edit` names, with what takes their place; `document` has the changes of the entries before it.
+///
+/// # Errors
+/// `invalid_input` for a cell or lines that are not there, and for a cell that an entry before has changed; `no_match` where
+/// the new text is there already.
+pub(super) fn replaced_lines(
+    edit: &LinesEdit,
+    (path, number): (&WorkspacePath, usize),
+    (first, now): (&Notebook<'_>, &Notebook<'_>),
+    verbatim: bool,
+) -> Result<Places, ToolError> {
+    let index = number.wrapping_sub(1);
+    let missing = |sentence: String| ToolError::invalid(sentence).hint("read it again, and name lines of a cell of it");
+    let (Some(was), Some(cell)) = (first.cells().get(index), now.cells().get(index)) else {
+        let total = count(first.cells().len(), "cell");
+        return Err(missing(format!("{path} has {total}, so there is no cell {number}")));
+    };
+    let source = cell.source();
+    if source != was.source() {
+        return Err(ToolError::invalid(format!("an earlier edit of this call changes cell {number}, too: join both"))
+            .hint("make one entry of both, or send them in two calls"));
     }
-    let mut texts = (String::new(), String::new());
-    for (index, (old, new)) in changed {
-        for (text, cell) in [(&mut texts.0, old), (&mut texts.1, new)] {
-            let _ = write!(text, "--- cell {} ---\n{}\n", index + 1, cell.source());
-        }
+    let span = edit.place.span(source).map_err(|total| {
+        missing(format!("cell {number} of {path} has {}, so it does not have these lines", count(total, "line")))
+    })?;
+    let made = edit.place.replacement(source, span, &edit.new, verbatim);
+    if source[made.span.clone()] == made.text {
+        return Err(ToolError::new(
+            Kind::NoMatch,
+            format!("the new text is what these lines of cell {number} are already"),
+        )
+        .hint("the change may already be made; there is nothing to change here"));
     }
-    texts
+    let change = now.replaced(index, &text_file::spliced("", source, &[(made.span, made.text.as_str())]));
+    Ok(Places { cells: vec![number], ..Places::one(change.span, change.json) })
 }
 
 /// The error for a single place that is in several cells.

@@ -47,6 +47,8 @@ impl TextEdit {
 #[derive(Clone, Debug)]
 pub(super) struct LinesEdit {
     pub(super) place: LinePlace,
+    /// The cell of a notebook that has the lines, counted from 1.
+    pub(super) cell: Option<usize>,
     /// Revision the numbers refer to; default: current.
     pub(super) rev: Option<RevisionPrefix>,
     /// Empty to delete the lines.
@@ -85,7 +87,7 @@ impl EditEntry {
                 (&one.old, &one.new, one.replace_all) == (&other.old, &other.new, false)
             }
             (EntryChange::Lines(one), EntryChange::Lines(other)) => {
-                (&one.place, &one.new) == (&other.place, &other.new)
+                (&one.place, one.cell, &one.new) == (&other.place, other.cell, &other.new)
             }
             _ => false,
         }

@@ -4,7 +4,7 @@
 
 use std::{collections::BTreeSet, iter, sync::Arc};
 
-use text_edit::{DiffExtent, MovedOffsets, Strategies};
+use text_edit::{Diff, DiffExtent, MovedOffsets, Strategies};
 use text_file::{Document, LineEnding};
 
 use change_set::{Approval, Base, Rights, WritablePath};
@@ -60,11 +60,13 @@ pub(super) struct MadeEdits {
     pub(super) notes: Vec<String>,
 }
 
-/// The changed cells of a notebook, by their numbers, and the sources before and after.
+/// Bytes of the diff of a notebook after which no other cell is begun.
+const MAX_CELLS_DIFF_BYTES: usize = 4 << 20;
+
+/// The cells of a notebook in which edits were made, and the sources of those that differ, before and after.
 pub(super) struct ChangedCells {
     pub(super) numbers: BTreeSet<usize>,
-    old: String,
-    new: String,
+    sources: Vec<(usize, [String; 2])>,
 }
 
 impl FileEdit {
@@ -286,7 +288,7 @@ impl FileEdit {
             let made = if spans.is_empty() { None } else { Some(one.splice(document, &spans, &self.path)?) };
             all.counts.push(places.replacements);
             all.strategies.push(places.strategy);
-            all.within.add(&places.within, None);
+            all.within.add(&places.within);
             all.notes.extend(places.note);
             if let Some(made) = made {
                 all.cells.push(places.cells);
@@ -361,12 +363,6 @@ fn made_by<'e>(before: &[&'e EditEntry], text: &TextEdit) -> Option<&'e str> {
 }
 
 impl PlannedEdit {
-    /// The text as it is now, "" where there is no file; of a notebook the sources that change.
-    pub(super) fn old_text(&self) -> &str {
-        let whole = || self.old.as_ref().map_or("", Document::text);
-        self.cells.as_ref().map_or_else(whole, |cells| &cells.old)
-    }
-
     /// How many bytes are there now, and how many will be.
     pub(super) fn sizes(&self) -> (u64, u64) {
         (self.old.as_ref().map_or(0, |old| old.bytes().len() as u64), self.bytes().len() as u64)
@@ -378,11 +374,6 @@ impl PlannedEdit {
 
     pub(super) fn is_new(&self) -> bool {
         self.base == Base::Absent
-    }
-
-    /// The text as it will be; of a notebook the sources that change.
-    pub(super) fn new_text(&self) -> &str {
-        self.cells.as_ref().map_or_else(|| self.file_text(), |cells| &cells.new)
     }
 
     pub(super) fn file_text(&self) -> &str {
@@ -413,13 +404,36 @@ impl PlannedEdit {
     fn changed_cells(&self) -> Option<ChangedCells> {
         let (cells, real) = (&self.made.cells, self.real());
         let old = self.old.as_ref().filter(|_| !cells.iter().any(Vec::is_empty))?;
-        let (old, new) = cells::changed_sources(&cells::notebook(real, old)?, &cells::notebook(real, &self.new)?);
-        Some(ChangedCells { numbers: cells.iter().flatten().copied().collect(), old, new })
+        let sources = cells::changed_sources(&cells::notebook(real, old)?, &cells::notebook(real, &self.new)?);
+        Some(ChangedCells { numbers: cells.iter().flatten().copied().collect(), sources })
+    }
+
+    /// The change of the text; of a notebook that of the sources of cells, whose lines are counted in each.
+    pub(super) fn diff(&self, extent: DiffExtent) -> Diff {
+        let name = shown_diff::diff_name(&self.edit.path);
+        let Some(cells) = &self.cells else {
+            let old = self.old.as_ref().map_or("", Document::text);
+            return text_edit::unified_diff(&name, old, self.file_text(), extent);
+        };
+        let (mut all, mut left) = (Diff::default(), extent);
+        for (number, [old, new]) in &cells.sources {
+            let one = text_edit::unified_diff(&format!("{name}:cell {number}"), old, new, left);
+            all.added += one.added;
+            all.removed += one.removed;
+            all.cut_lines += one.cut_lines;
+            // A notebook may have as many cells as bytes.
+            if left != DiffExtent::Brief(0) && all.text.len() < MAX_CELLS_DIFF_BYTES {
+                all.text.push_str(&one.text);
+            }
+            if let DiffExtent::Brief(most) = &mut left {
+                *most = most.saturating_sub(one.text.lines().count());
+            }
+        }
+        all
     }
 
     pub(super) fn full_diff(&self) -> String {
-        let name = shown_diff::diff_name(&self.edit.path);
-        text_edit::unified_diff(&name, self.old_text(), self.new_text(), DiffExtent::Full).text
+        self.diff(DiffExtent::Full).text
     }
 
     pub(super) fn change(&self) -> ChangeStep {

@@ -15,11 +15,23 @@ use super::{
     places::Places,
 };
 
-/// Parses the argument `lines`. A number too large for any file is read as the largest one.
+/// Parses the argument `lines`: the cell of a notebook, as grep names it, and the place. A number too large for any file is
+/// read as the largest one.
 ///
 /// # Errors
 /// `invalid_input`, which names the value and the forms there are.
-pub(super) fn parse(text: &str) -> Result<LinePlace, ToolError> {
+pub(super) fn parse(text: &str) -> Result<(Option<usize>, LinePlace), ToolError> {
+    let text = text.trim();
+    let of_cell = text.strip_prefix("cell ").and_then(|rest| {
+        let (cell, place) = rest.trim_start().split_once(' ')?;
+        Some((cell.trim_end_matches([':', ',']).parse().ok()?, place.trim_start()))
+    });
+    let Some((cell, place)) = of_cell else { return Ok((None, line_place(text)?)) };
+    let place = ["lines ", "line "].iter().find_map(|word| place.strip_prefix(word)).unwrap_or(place);
+    Ok((Some(cell), line_place(place)?))
+}
+
+fn line_place(text: &str) -> Result<LinePlace, ToolError> {
     let text = text.trim();
     let wrong = |why: &str| {
         ToolError::invalid(format!("`lines` is not valid: {text:?}: {why}"))
@@ -83,6 +95,7 @@ pub(super) struct FileNow<'f> {
 #[derive(Clone, Debug)]
 pub(super) struct NowLines {
     pub(super) place: LinePlace,
+    cell: Option<usize>,
     pub(super) moved: Option<String>,
 }
 
@@ -105,6 +118,12 @@ impl NowLines {
         if edit.new.is_empty() && matches!(self.place, LinePlace::After(_)) {
             return Err(ToolError::invalid(format!("there is nothing to insert {lines}"))
                 .hint("for an empty line pass new_string=\"\\n\""));
+        }
+        if let Some((cell, first)) = self.cell.zip(cells::notebook(now.real, now.document)) {
+            let changed =
+                || ToolError::invalid("an earlier edit of this call leaves no notebook").hint("leave one out");
+            let now_cells = cells::notebook(now.real, document).ok_or_else(changed)?;
+            return cells::replaced_lines(edit, (now.path, cell), (&first, &now_cells), one.copied.is_some());
         }
         let span = self.place.span(now.document.text()).ok();
         let other = span.as_ref().and_then(|span| moved.changed_by(span)).and_then(|other| before.get(other));
@@ -143,7 +162,7 @@ pub(super) fn find(
         let lines = now_lines(cx, now, edit).map_err(|error| one.label(error))?;
         let others = edits.iter().zip(&found).filter_map(|(other, known)| Some((other, known.as_ref()?)));
         for (other, known) in others {
-            if overlap(&known.place, &lines.place) {
+            if known.cell == lines.cell && overlap(&known.place, &lines.place) {
                 return Err(overlapping(other, one));
             }
         }
@@ -153,9 +172,32 @@ pub(super) fn find(
 }
 
 fn now_lines(cx: &CallContext, now: FileNow<'_>, edit: &LinesEdit) -> Result<NowLines, ToolError> {
-    if cells::notebook(now.real, now.document).is_some() {
-        let sentence = format!("{} is a notebook: read shows its cells, and no line numbers", now.path);
-        return Err(ToolError::invalid(sentence).hint("pass text of a cell's source as old_string"));
+    match (edit.cell, cells::notebook(now.real, now.document)) {
+        (None, None) => {}
+        (Some(cell), None) => {
+            return Err(ToolError::invalid(format!("{} is no notebook, so it has no cell {cell}", now.path))
+                .hint("name lines of the file, as 120-134"));
+        }
+        (None, Some(_)) => {
+            return Err(ToolError::invalid(format!("{} is a notebook: its lines are counted in each cell", now.path))
+                .hint("name the cell, as in lines=\"cell 2 lines 3-4\", or pass text of its source as old_string"));
+        }
+        // Which numbers were shown is not kept of cells.
+        (cell @ Some(_), Some(_)) => {
+            return match edit.rev {
+                Some(rev) if rev.fits(now.revision) => Ok(NowLines { place: edit.place.clone(), cell, moved: None }),
+                Some(rev) => {
+                    let (path, now) = (now.path, rev.same_digits_of(now.revision));
+                    Err(ToolError::new(
+                        Kind::Stale,
+                        format!("{path} is at rev {now}, not at {rev}, and its cells may be others"),
+                    )
+                    .hint("read it again and repeat the call with the lines and the rev that it shows"))
+                }
+                None => Err(ToolError::invalid("the argument `rev` is missing: lines of a cell are those of one rev")
+                    .hint("pass the rev in the last line of the read or grep that showed the cell")),
+            };
+        }
     }
     let (place, path, text) = (&edit.place, now.path, place_text(&edit.place));
     // The lines that must be as they were.
@@ -176,7 +218,7 @@ fn now_lines(cx: &CallContext, now: FileNow<'_>, edit: &LinesEdit) -> Result<Now
     let was = match edit.rev.map_or(Base::Same, |rev| Base::of(cx, now.real, now.revision, rev)) {
         Base::Same => {
             place.span(now.document.text()).map_err(beyond)?;
-            return Ok(NowLines { place: place.clone(), moved: None });
+            return Ok(NowLines { place: place.clone(), cell: None, moved: None });
         }
         Base::Former(was) => was,
         Base::Ambiguous => {
@@ -193,7 +235,7 @@ fn now_lines(cx: &CallContext, now: FileNow<'_>, edit: &LinesEdit) -> Result<Now
     let why = match anchored(old.text(), now.document.text(), place) {
         Ok(at) => {
             let moved = format!("{} moved to {} since rev {rev}", place_text(place), numbers(&at));
-            return Ok(NowLines { moved: (at != *place).then_some(moved), place: at });
+            return Ok(NowLines { moved: (at != *place).then_some(moved), place: at, cell: None });
         }
         Err(AnchorError::Beyond(total)) => return Err(beyond(total)),
         Err(AnchorError::Changed) => format!("{subject} of {path} changed since rev {rev}"),
@@ -256,7 +298,14 @@ mod tests {
             ("after  12 ", LinePlace::After(12)),
             ("1-999999999999999999999", LinePlace::Range(0..usize::MAX)),
         ] {
-            assert_eq!(parse(text).unwrap(), place, "{text}");
+            assert_eq!(parse(text).unwrap(), (None, place), "{text}");
+        }
+        for (text, place) in [
+            ("cell 2 line 1", LinePlace::Range(0..1)),
+            ("cell 2 lines 3-4", LinePlace::Range(2..4)),
+            ("cell 2: after 3", LinePlace::After(3)),
+        ] {
+            assert_eq!(parse(text).unwrap(), (Some(2), place), "{text}");
         }
     }
 

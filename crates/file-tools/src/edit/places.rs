@@ -35,11 +35,19 @@ pub(super) struct WithinWords {
     places: usize,
     within: usize,
     named: Vec<(String, String)>,
+    /// Places within longer words that are not replaced, as whole words are asked for.
+    left: usize,
 }
 
 impl WithinWords {
-    /// Looks at the places found in `text`; `what` is in front of the number of a line.
-    pub(super) fn look(&mut self, text: &str, located: &Located, what: &str) {
+    /// Looks at the places that were found in `text`, or at those of the whole `word` that were not; `what` is in front of
+    /// the number of a line.
+    pub(super) fn look(&mut self, text: &str, word: Option<&String>, located: &Located, what: &str) {
+        if let Some(word) = word {
+            let all = text.match_indices(word);
+            self.left += all.filter(|(at, old)| longer_word(text, *at..at + old.len()).is_some()).count();
+            return;
+        }
         let (mut line, mut counted_to) = (1, 0);
         for span in located.replacements.iter().map(|one| &one.span) {
             self.places += 1;
@@ -59,26 +67,24 @@ impl WithinWords {
         }
     }
 
-    pub(super) fn add(&mut self, other: &Self, path: Option<&str>) {
+    pub(super) fn add(&mut self, other: &Self) {
         self.places += other.places;
         self.within += other.within;
+        self.left += other.left;
         for (word, place) in &other.named {
-            self.name(word, path.map_or_else(|| place.clone(), |path| format!("{path} {place}")));
+            self.name(word, place.clone());
         }
     }
 
-    /// `3 of 8 places were within longer words, such as …`; without the words if those are not for a sentence of the
-    /// server. `None` where nothing was replaced everywhere.
-    pub(super) fn note(&self, names_words: bool) -> Option<String> {
-        let places = count(self.places, "place");
+    /// `3 of 8 places were within longer words, such as …` and `4 places in longer words left alone`; without the words if
+    /// those are not for a sentence of the server. None where no such place was met.
+    pub(super) fn notes(&self, names_words: bool) -> impl Iterator<Item = String> {
         let named: Vec<String> = self.named.iter().map(|(word, place)| format!("{word} ({place})")).collect();
-        match (self.places, self.within) {
-            (0, _) => None,
-            (_, 0) => Some(format!("0 of {places} were within longer words")),
-            (_, within) => {
-                let such = if names_words { format!(", such as {}", named.join(" and ")) } else { String::new() };
-                Some(format!("{within} of {places} were within longer words{such}; pass word=true for whole words"))
-            }
-        }
+        let such = if names_words { format!(", such as {}", named.join(" and ")) } else { String::new() };
+        let (within, places) = (self.within, count(self.places, "place"));
+        let within = (within > 0)
+            .then(|| format!("{within} of {places} were within longer words{such}; pass word=true for whole words"));
+        let left = (self.left > 0).then(|| format!("{} in longer words left alone", count(self.left, "place")));
+        within.into_iter().chain(left)
     }
 }

@@ -23,12 +23,10 @@ use super::{
         fence::fenced,
         introduced_problems::{ChangedText, IntroducedProblems, Problem},
         match_words::{endings, kept, other_encoding},
-        read_before_write,
         shown_diff::{self, ShownDiff, hunk_lines},
     },
     cells,
     file_edit::PlannedEdit,
-    places::WithinWords,
 };
 
 /// The complete result as data: of one file, or of each of several.
@@ -101,7 +99,6 @@ impl PlannedEdit {
         let shown = ShownDiff::of(cx, self.fenced_by(cx), &diff.text, diff.cut_lines);
         cx.session.ledger.record_numbers(real, cx.by.as_ref(), None, hunk_lines(&shown.text));
         let mut notes = report.notes.clone();
-        notes.extend(self.made.within.note(!cx.workspace.is_untrusted(real)));
         notes.extend(kept.unwrap_or_default());
         let done = match (report.is_dry_run, self.is_new()) {
             (true, _) => "Dry run, nothing was written",
@@ -109,7 +106,6 @@ impl PlannedEdit {
             (false, false) => "Edited",
         };
         let mut text = noted(format!("{done}: {}{}", self.amount(), report.rev()), &notes);
-        read_before_write::note_unseen(cx, real, &mut text, &mut notes);
         let _ = write!(text, "\n\n{}{}", shown.block, report.introduced.text);
         notes.extend(shown.hidden);
         let file = report.output(shown.text, shown.cut_lines, notes);
@@ -223,7 +219,6 @@ impl<'p> FilesReport<'p> {
         let (whole, cut): (Vec<usize>, Vec<usize>) =
             (0..pieces.len()).partition(|index| *index < shown && pieces[*index].1.diff_cut_lines == 0);
         let mut notes = self.notes.clone();
-        notes.extend(self.within_words(cx));
         notes.extend(self.not_seen(cx, &cut));
         if !notes.is_empty() {
             let _ = write!(text, "\n\n{}", notes.join("\n"));
@@ -250,14 +245,6 @@ impl<'p> FilesReport<'p> {
             (false, _, 0) => format!("Edited {}: {replacements}", count(edited, "file")),
             (false, ..) => format!("Edited {} and created {created}: {replacements}", count(edited, "file")),
         }
-    }
-
-    fn within_words(&self, cx: &CallContext) -> Option<String> {
-        let mut within = WithinWords::default();
-        for file in self.files {
-            within.add(&file.made.within, Some(&file.edit.path.to_string()));
-        }
-        within.note(!self.files.iter().any(|file| cx.workspace.is_untrusted(file.real())))
     }
 
     /// The note on files that a dry run does not show whole and that were not seen otherwise.
@@ -302,9 +289,10 @@ impl<'p> FileReport<'p> {
         let change = ChangedText { path, real, old: file.old.as_ref().map(Document::text), new: file.file_text() };
         let introduced = if is_dry_run { IntroducedProblems::default() } else { IntroducedProblems::by(cx, &change) };
         let revision = written.unwrap_or_else(|| Revision::of(file.bytes()));
-        let diff_name = shown_diff::diff_name(path);
-        let diff = text_edit::unified_diff(&diff_name, file.old_text(), file.new_text(), shown_diff::BRIEF_EXTENT);
-        Self { file, notes: file.notes(name), diff, revision, introduced, is_dry_run }
+        let diff = file.diff(shown_diff::BRIEF_EXTENT);
+        let mut notes = file.notes(name);
+        notes.extend(file.made.within.notes(!cx.workspace.is_untrusted(real)));
+        Self { file, notes, diff, revision, introduced, is_dry_run }
     }
 
     fn rev(&self) -> String {
@@ -339,7 +327,6 @@ impl<'p> FileReport<'p> {
         let shown = ShownDiff::within(cx, self.file.real(), &self.diff.text, self.diff.cut_lines, room);
         let mut notes = self.notes.clone();
         let mut text = noted(self.line(), &notes);
-        read_before_write::note_unseen(cx, self.file.real(), &mut text, &mut notes);
         let diff = TruncatedDiff { text: shown.text, cut_lines: shown.cut_lines };
         // What is fenced is fenced with all of the others.
         let lines = diff.with_note();

@@ -49,7 +49,7 @@ pub(super) fn find(
     let (replacements, strategy) = (located.replacements.len(), located.strategy);
     let mut places = Places { strategy, replacements, ..Places::default() };
     if one.replace_all {
-        places.within.look(text, &located, "line ");
+        places.within.look(text, one.word.then_some(&one.old), &located, "line ");
     }
     places.spans = located.replacements.into_iter().map(|one| (one.span, one.text)).collect();
     Ok(places)

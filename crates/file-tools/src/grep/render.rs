@@ -334,6 +334,7 @@ impl GrepReport<'_> {
                     // Before the first line of a group: where its first match is; before another, where that is.
                     let from = if index == 0 { &group[..] } else { &group[index..=index] };
                     let labelled = from.iter().find(|(_, hit)| hit.is_some()).filter(|_| has_labels);
+                    let labelled = labelled.filter(|(line, _)| line.part.is_none());
                     let label = labelled.map(|(line, _)| line.scope.as_deref().unwrap_or(TOP_LEVEL));
                     if let Some(label) = label.filter(|label| last_label.replace(*label) != Some(*label)) {
                         let _ = write!(page.text, "\n[{label}]");
@@ -342,7 +343,8 @@ impl GrepReport<'_> {
                     last_match = hit.map(|hit| (hit, *number)).or(last_match);
                     let mark = if hit.is_some() { ':' } else { '-' };
                     let _ = match part {
-                        Some(part) if is_headed => write!(page.text, "\n{part}{mark} {text}"),
+                        Some(part) if is_headed && hits.is_document => write!(page.text, "\n{part}{mark} {text}"),
+                        Some(part) if is_headed => write!(page.text, "\n{part}{mark}{text}"),
                         Some(part) => write!(page.text, "\n{path}{mark}{part}{mark} {text}"),
                         None if is_headed => write!(page.text, "\n{number}{mark}{text}"),
                         None => write!(page.text, "\n{path}{mark}{number}{mark} {text}"),

@@ -87,9 +87,13 @@ impl CellSource {
         &self.text
     }
 
-    pub(super) fn lines_in(&self, place: Range<usize>) -> impl Iterator<Item = &str> {
+    /// The lines whose JSON is at `place`, each with its number.
+    pub(super) fn lines_in(&self, place: Range<usize>) -> impl Iterator<Item = (usize, &str)> {
         let here = self.pieces.iter().filter(move |piece| place.contains(&piece.json.start));
-        here.map(|piece| self.text[piece.text.clone()].trim_end_matches('\n'))
+        here.map(|piece| {
+            let number = self.text[..piece.text.start].matches('\n').count() + 1;
+            (number, self.text[piece.text.clone()].trim_end_matches('\n'))
+        })
     }
 
     /// The layout of this list; `None` where it has too few strings to show it.
