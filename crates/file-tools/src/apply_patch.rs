@@ -21,7 +21,6 @@ use super::{
     commit::{Undoable, commit_files},
     introduced_problems::{ChangedText, IntroducedProblems, Problem},
     match_words::{kept, layout},
-    read_before_write,
     shown_diff::{self, BRIEF_EXTENT, ShownDiff},
 };
 use crate::session::Cost;
@@ -55,8 +54,8 @@ impl Tool for ApplyPatch {
         name: "apply_patch",
         title: "Apply a patch",
         purpose: "changes several files by a patch",
-        description: "Apply a patch to one or many files: all of it, or nothing. Files that it changes must have been seen: a \
-            read, a grep hit, or a write of the server's own counts. Hunks are found by their lines, not by line numbers.",
+        description: "Apply a patch to one or many files: all of it, or nothing. Files that it changes must have been seen. Any of \
+            these counts: a read, a grep hit, a write by this server. Hunks are found by their lines, not by line numbers.",
         group: Group::Patch,
         aliases: &[&[Alias::names("patch", PATCH_NAMES), Alias::ignored(&["explanation"])]],
         ..Spec::CHANGES
@@ -221,7 +220,7 @@ fn answer(
     for change in changes {
         let revision = revision(change);
         let diff = change.diff(DiffExtent::Brief(0));
-        let mut file = FileOutput {
+        let file = FileOutput {
             change: change.kind.name(),
             path: change.path.to_string(),
             from: change.from.as_ref().map(ToString::to_string),
@@ -234,7 +233,6 @@ fn answer(
         let rev = revision.map(|revision| format!(", rev {}", revision.short())).unwrap_or_default();
         let line = noted(format!("{} {from}{}{rev}", change.kind.letter(), file.path), &file.notes);
         let _ = write!(text, "\n{line}");
-        read_before_write::note_unseen(cx, &change.real, &mut text, &mut file.notes);
         files.push(file);
     }
     let room = CallContext { budget: cx.budget.less(&text).less(&problem_text), ..cx.clone() };

@@ -282,7 +282,9 @@ impl PlannedWrite {
             let (revision, bytes) = (committed.revision, Some(self.planned.bytes.as_slice()));
             cx.session.ledger.record_read(real, revision, bytes, cx.by.as_ref(), Shown::Whole);
         }
-        read_before_write::note_unseen(cx, real, &mut text, &mut notes);
+        if self.request.mode == Mode::Append {
+            read_before_write::note_unseen(cx, real, &mut text, &mut notes);
+        }
         if let Some(shown) = shown.as_ref().filter(|shown| !shown.text.is_empty()) {
             let _ = write!(text, "\n\n{}", shown.block);
             notes.extend(shown.hidden.clone());

@@ -127,7 +127,7 @@ fn check_now(
                 return Err(replaceable(Kind::NotRead, why));
             }
             let error = ToolError::new(Kind::NotRead, format!("{asked} has not been read in this session")).hint(
-                "read it first, then repeat this call; a grep hit in it or a write of this server's own counts, too",
+                "read it first, then repeat this call; any of these counts: a read, a grep hit in it, a write by this server",
             );
             let is_elsewhere = start_from == StartFrom::LastSeen && ledger.seen(&now.path).is_some();
             let way =
@@ -579,10 +579,8 @@ pub(crate) fn carry_seen(cx: &CallContext, tree: &Tree, to: &WorkspacePath) {
     }
 }
 
-const MAX_RANGES: usize = 5;
-
-/// Adds the note on the file that is truly at `real`, which this call has just changed, as a line to `text` and to the
-/// `notes`; nothing where all that was done since it was shown whole was done by this caller.
+/// Adds the note on the file that is truly at `real`, to which this call has just appended, as a line to `text` and to the
+/// `notes`: what others have done next to it since this caller was shown the whole file. An edit or a patch there is refused.
 ///
 /// The states since then are followed from one to the next, and each line keeps who put it there, so that what the caller
 /// did itself is left out wherever it has moved to. Where no state came from somebody else, nothing is compared.
@@ -595,10 +593,13 @@ pub(crate) fn note_unseen(cx: &CallContext, real: &WorkspacePath, text: &mut Str
     if !steps.is_empty() && steps.iter().all(|(by, _)| by.is_none()) {
         return;
     }
-    // Where the states are not kept, all that is known is that the caller has not made each of them.
-    let lines = states.first().and_then(|whole| lines(whole, &steps));
-    let note = lines.map_or_else(|| Some(("others".to_owned(), String::new())), |lines| places(&lines));
-    if let Some((makers, places)) = note {
+    let Some(mut lines) = states.first().and_then(|whole| lines(whole, &steps)) else { return };
+    let mut texts =
+        states.iter().rev().map_while(|state| Document::decode(state.content.as_deref()?.to_vec(), None).ok());
+    let (Some(now), Some(before)) = (texts.next(), texts.next()) else { return };
+    let appended = changed_lines(before.text(), now.text()).first().map_or(0, |[_, now]| now.start);
+    lines[..appended.saturating_sub(NEIGHBOUR_LINES)].fill(None);
+    if let Some((makers, places)) = places(&lines) {
         notes.push(format!("(changed by {makers} since you last saw the whole file{places})"));
         text.extend(notes.last().map(|note| format!("\n{note}")));
     }
@@ -656,9 +657,8 @@ fn places(lines: &[Option<&str>]) -> Option<(String, String)> {
         makers.extend((!makers.contains(&maker)).then_some(maker));
     }
     let range = |[first, last]: &[usize; 2]| if first == last { first.to_string() } else { format!("{first}-{last}") };
-    let shown: Vec<String> = ranges.iter().take(MAX_RANGES).map(range).collect();
+    let shown: Vec<String> = ranges.iter().map(range).collect();
     let word = if ranges.iter().map(|[first, last]| last - first + 1).sum::<usize>() == 1 { "line" } else { "lines" };
-    let more = if ranges.len() > MAX_RANGES { ", …" } else { "" };
     makers.truncate(MAX_MAKERS);
-    (!shown.is_empty()).then(|| (makers.join(" and "), format!(": {word} {}{more}", shown.join(", "))))
+    (!shown.is_empty()).then(|| (makers.join(" and "), format!(": {word} {}", shown.join(", "))))
 }
