@@ -25,7 +25,7 @@ from documents import corpus, hostile
 from goal_rows.servers import PROGRAM, TOP, Failed, Server
 
 EXPLAINED = os.path.join(TOP, "benches", "documents", "explained.tsv")
-LEFT, FILES = "not searched yet", "files_with_matches"
+FILES = "files_with_matches"
 BOTH_READ = (".pdf", ".docx", ".odt")
 QUERIES = {"rare word": "hyperbolic", "common word": "package", "regex": r"\b(19|20)[0-9]{2}-[01][0-9]-[0-3][0-9]\b", "none": "zyzzyvaquux"}
 COMPARED = ["theorem", "footnote", "invoice", "chemical", "table of contents", "licen[cs]e", r"[0-9]+\.[0-9]{2} ?%", "paragraph",
@@ -77,7 +77,7 @@ class Ours(Searcher):
             self.slowest = max(self.slowest, took)
             if mode == FILES:
                 found.update(path for path in self.text.split("\n") if path and os.path.lexists(os.path.join(self.folder, path)))
-            if LEFT not in self.text:
+            if not facts.get("documents_left"):
                 offset = facts.get("next_offset")
                 if mode != FILES or not offset:
                     return time.perf_counter() - begun, found
@@ -90,8 +90,8 @@ class Rga(Searcher):
 
     def search(self, pattern, mode=FILES):
         begun, kind = time.perf_counter(), "--files-with-matches" if mode == FILES else "--line-number"
-        done = subprocess.run([self.program, f"--rga-cache-path={self.state}", "--ignore-case", "--no-messages", kind, "--regexp", pattern, "."], cwd=self.folder,
-                              env={**os.environ, "XDG_CONFIG_HOME": self.state}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
+        done = subprocess.run([self.program, f"--rga-cache-path={self.state}", "--ignore-case", "--no-messages", kind, "--regexp", pattern, "."],
+                              cwd=self.folder, env={**os.environ, "XDG_CONFIG_HOME": self.state}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
         took = time.perf_counter() - begun
         return took, {line.removeprefix("./") for line in done.stdout.decode(errors="replace").split("\n") if line}
 
@@ -138,7 +138,8 @@ def hits(ours, rga, names):
     for pattern in [*QUERIES.values(), *COMPARED]:
         mine, theirs = (each.search(pattern)[1] & names for each in (ours, rga))
         lost += [(pattern, name) for name in sorted(theirs - mine)]
-        print(f"| `{pattern}` | {len(mine & theirs)} | {len(mine - theirs)} | {len(theirs - mine)} |", flush=True)
+        shown = pattern.replace("|", "\\|")
+        print(f"| `{shown}` | {len(mine & theirs)} | {len(mine - theirs)} | {len(theirs - mine)} |", flush=True)
     print(f"\nrga alone, {sum(each not in known for each in lost)} of {len(lost)} without a reason:")
     print(*("\t".join([*each, known.get(each, "")]) for each in lost), sep="\n")
 
@@ -150,6 +151,8 @@ def among_hostile(given, folder, names, before):
             os.makedirs(os.path.dirname(os.path.join(work, "mixed", name)), exist_ok=True)
             shutil.copyfile(os.path.join(folder, name), os.path.join(work, "mixed", name))
         made = hostile.make(os.path.join(work, "mixed"), sorted({os.path.dirname(name) for name in names}))
+        # The text of a file that was written just now is not kept.
+        time.sleep(3)
         ours = Ours(given.program, os.path.join(work, "mixed"))
         try:
             took, marked = ours.search(hostile.MARK)
