@@ -102,7 +102,12 @@ pub(super) fn read_page(
         };
         found.cut |= decoded.cut;
         found.damaged |= decoded.damaged;
-        instructions.extend_from_slice(&decoded.bytes);
+        // Most pages have one stream, which is not copied.
+        if instructions.is_empty() {
+            instructions = decoded.bytes;
+        } else {
+            instructions.extend_from_slice(&decoded.bytes);
+        }
         instructions.push(b'\n');
     }
     let state = TextState { page, scale: 1.0, ..TextState::default() };

@@ -336,7 +336,7 @@ impl SearchedDocuments {
         } else {
             let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
             for (_, why) in &self.flawed {
-                *reasons.entry(why.split([':', ',']).next().unwrap_or(why)).or_default() += 1;
+                *reasons.entry(why.split(':').next().unwrap_or(why)).or_default() += 1;
             }
             let reasons = reasons.iter().map(|(why, files)| format!("{files} {why}")).collect::<Vec<_>>().join(", ");
             notes.push(format!("({} not searched whole: {reasons})", count(self.flawed.len(), "document")));

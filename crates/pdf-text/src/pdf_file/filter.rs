@@ -96,13 +96,18 @@ fn flate(input: &[u8], limit: usize) -> (Vec<u8>, bool) {
     if !output.is_empty() || input.len() <= 2 { (output, ends_well) } else { inflate(&input[2..], false, limit) }
 }
 
+/// Bytes from which an output counts as large.
+const LARGE_OUTPUT: usize = 1 << 20;
+
 /// Decodes up to the damage; also returns whether there is none.
 fn inflate(input: &[u8], has_header: bool, limit: usize) -> (Vec<u8>, bool) {
     let mut decoder = Decompress::new(has_header);
     let mut output = Vec::new();
     while output.len() < limit {
         let (position, length) = (decoder.total_in(), output.len());
-        output.reserve((1 << 15).min(limit - length));
+        // What is large is reserved at once: growing by doubling leaves as much again behind it, and of what is reserved only
+        // the pages that are written take memory.
+        output.reserve_exact(if length < LARGE_OUTPUT { (1 << 15).min(limit - length) } else { limit - length });
         let rest = usize::try_from(position).ok().and_then(|position| input.get(position..)).unwrap_or_default();
         match decoder.decompress_vec(rest, &mut output, FlushDecompress::None) {
             // Data without a checksum that ends by chance ends too early.
@@ -187,7 +192,8 @@ fn group_85(digits: [u8; 5]) -> [u8; 4] {
 }
 
 fn run_length(mut input: &[u8], limit: usize) -> (Vec<u8>, bool) {
-    let mut output = Vec::new();
+    // A run of two bytes gives 128 at most.
+    let mut output = Vec::with_capacity(limit.min(input.len().saturating_mul(64)));
     while let [length, rest @ ..] = input {
         if *length == 128 || output.len() >= limit {
             break;
