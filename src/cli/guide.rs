@@ -133,6 +133,12 @@ impl<'c> GuideTexts<'c> {
                  differently than in the file. Repeat it with a shorter `old_string` that has no path."
             );
         }
+        if let Some(undo) = self.tool("undo") {
+            let _ = writeln!(
+                text,
+                "- A change with `checkpoint` names the state before it; {undo} with that name as `to` goes back."
+            );
+        }
         if let Some(wait) = self.tool("wait") {
             let _ = writeln!(
                 text,

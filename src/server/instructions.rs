@@ -35,6 +35,9 @@ pub(super) fn text(toolbox: &Toolbox, workspace: &Workspace) -> String {
     if offers("read") && (offers("edit") || offers("write")) {
         text.push_str(" See a file before you change it: read it, or have grep show a line of it.");
     }
+    if offers("undo") {
+        text.push_str(" A change with checkpoint=NAME names the state before it; undo to=NAME goes back to it.");
+    }
     text.push('\n');
     if roots.iter().any(|root| root.rights().ends_with("untrusted")) {
         text.push_str(UNTRUSTED_NOTE);

@@ -64,7 +64,7 @@ pub(super) fn listing(toolbox: &Toolbox, settings: &Settings, takes_codes: bool)
             let mut schema = entry.input_schema().clone();
             let added = [
                 (takes_codes, CONFIRMATION_ARGUMENT, "The code of a refusal, once the person has agreed."),
-                (has_undo, CHECKPOINT_VALUE, "A name for the state just before this call, for undo's `to`."),
+                (has_undo, CHECKPOINT_VALUE, "Names the state before this call, for undo."),
             ];
             if let Some(Value::Object(properties)) = schema.get_mut("properties").filter(|_| !spec.read_only) {
                 for (_, name, description) in added.into_iter().filter(|(is_offered, ..)| *is_offered) {

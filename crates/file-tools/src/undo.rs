@@ -43,7 +43,8 @@ pub(crate) struct Undo;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Args {
-    /// Revert the last change to this path or below it; with `to`, only what is at or below it. Default: all.
+    /// Revert the last change to this path or below it (of a move, to either path); with `to`, only what is at or below it.
+    /// Default: all.
     path: Option<String>,
     /// `session`, a checkpoint's name, or `redo` to take the last undo back. Default: the last change.
     to: Option<String>,
@@ -60,8 +61,8 @@ impl Tool for Undo {
         name: "undo",
         title: "Undo the last change",
         purpose: "reverts your last change",
-        description: "Revert your last change, or the last change to a path, and show the diff. A patch or an edit of \
-            several files is reverted as a whole. Only what is still as the change left it is reverted. A second undo goes one \
+        description: "Revert your last change, or the last change to a path. A change of several files is reverted as a \
+            whole. Only what is still as the change left it is reverted. A second undo goes one \
             change further back; to=redo reverts the last undo. With to=session or to=CHECKPOINT all later changes are \
             reverted in one step; the next undo reverts that step.",
         group: Group::Manage,
@@ -180,7 +181,11 @@ fn plan_revert(
         || {
             let files = match &*tops {
                 [one] => path_of(one).to_string(),
-                several => count(several.len(), "file"),
+                several => {
+                    let is_directory = |is: &Option<EntryState>| matches!(is, Some(EntryState::Directory { .. }));
+                    let has_directory = several.iter().any(|top| is_directory(&top.from) || is_directory(&top.to));
+                    count(several.len(), if has_directory { "entry" } else { "file" })
+                }
             };
             let what = format!("the last {} of {files}{}", last.tool, last.by);
             (format!("Revert {what}"), format!("Reverted {what}"))
@@ -208,6 +213,7 @@ fn plan_revert(
         reverted: last.tool,
         others: BTreeMap::new(),
         undoable,
+        is_of_others: !last.by.is_empty(),
         takes_back: Some((last.session, last.number)),
         plan,
         single,
@@ -326,6 +332,7 @@ fn plan_return(
         reverted: "undo".to_owned(),
         others: since.others,
         undoable: Undoable::Yes,
+        is_of_others: includes_others,
         takes_back: None,
         single: None,
     })

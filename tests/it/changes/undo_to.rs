@@ -87,10 +87,11 @@ fn session_goes_back_to_its_start_in_one_change_that_undo_takes_back() {
     let after = tree(&h);
     let preview = h.call("undo", json!({ "to": "session", "dry_run": true })).ok();
     assert!(preview.starts_with("Would do: Go back to the start of this session"), "{preview}");
-    assert!(preview.contains("bring back gone/in/2") && preview.contains("-two\n+b"), "{preview}");
+    assert!(preview.contains("\nwould bring back gone/in/2") && preview.contains("-two\n+b"), "{preview}");
     assert_eq!(tree(&h), after, "a dry run changes nothing");
     let text = h.call("undo", json!({ "to": "session" })).ok();
-    assert!(!text.contains("left alone"), "{text}");
+    assert!(!text.contains("left alone") && text.contains("\nbrought back gone/in/2, rev "), "{text}");
+    assert!(!text.contains("@@"), "what is known already: {text}");
     assert_eq!(tree(&h), before);
     h.call("undo", json!({})).ok();
     assert_eq!(tree(&h), after, "the undo is itself undoable");

@@ -45,12 +45,16 @@ pub(crate) enum DiffDirection {
 #[derive(Default)]
 pub(crate) struct UndoPlan {
     pub(crate) changes: Vec<ChangeStep>,
-    /// For each change a line such as `restore src/a.rs`.
+    /// For each change a line such as `restore src/a.rs`, the first word a verb: see [`Self::done`] and [`Self::planned`].
     pub(crate) lines: Vec<String>,
     /// The paths of the changes as they are printed now or then.
     pub(crate) paths: Vec<WorkspacePath>,
     /// The diffs of all files, one after the other.
     pub(crate) diff: String,
+    /// Of these those of contents that were worked out from what others have changed.
+    around: String,
+    /// How many lines of a file change, as text.
+    counts: HashMap<WorkspacePath, String>,
     pub(crate) cost: Cost,
     pub(crate) skipped: Vec<SkippedPath>,
     /// Whether an existing entry is replaced or removed.
@@ -64,6 +68,8 @@ pub(crate) struct UndoPlan {
     parents: HashSet<WorkspacePath>,
     /// Of contents that were worked out from what the disk has, the revision of that.
     bases: HashMap<(WorkspacePath, Revision), Revision>,
+    /// Of these the contents that no change has left.
+    worked_out: HashSet<Revision>,
     /// Bytes that were compared for the diff so far.
     diffed: u64,
 }
@@ -114,7 +120,8 @@ impl UndoPlan {
         let stays = entries().any(|entry| entry.appended.is_some());
         let parents = entries().filter(|entry| entry.is_parent).map(|entry| entry.path.clone()).collect();
         let bases = std::mem::take(&mut walk.bases);
-        let mut plan = Self { direction, stays, parents, bases, ..Self::default() };
+        let worked_out = std::mem::take(&mut walk.worked_out);
+        let mut plan = Self { direction, stays, parents, bases, worked_out, ..Self::default() };
         for net in walk.tree.net_changes(view) {
             if net.names().any(is_meant) {
                 cx.check()?;
@@ -124,6 +131,7 @@ impl UndoPlan {
         if plan.cost.bytes > MOST_BYTES && !commit::is_one_tree(&plan.changes) {
             return Err(too_many_bytes());
         }
+        plan.sort();
         plan.skipped = walk.skipped();
         plan.skipped.retain(|left| is_meant(&left.path));
         Ok(plan)
@@ -132,6 +140,55 @@ impl UndoPlan {
     /// Identifies what an approval is bound to: every step with the present state.
     pub(crate) fn effect(&self) -> Revision {
         Revision::of(self.effect.as_bytes())
+    }
+
+    /// In an order that a reader follows: a directory is there before something comes into it, and goes after all has left.
+    fn sort(&mut self) {
+        let rank = |step: &ChangeStep| {
+            let depth = step.target.path().relative().iter().count();
+            let is_directory = |is: &Option<EntryState>| matches!(is, Some(EntryState::Directory { .. }));
+            match &step.change {
+                EntryChange { moved_from: Some(_), .. } => (2, 0),
+                EntryChange { from: None, to, .. } if is_directory(to) => (0, depth),
+                EntryChange { from, to: None, .. } if is_directory(from) => (4, usize::MAX - depth),
+                // Something may move to where it was.
+                EntryChange { to: None, .. } => (1, 0),
+                _ => (3, 0),
+            }
+        };
+        let changes = std::mem::take(&mut self.changes).into_iter();
+        let mut all: Vec<_> = changes.zip(self.lines.drain(..)).zip(self.paths.drain(..)).collect();
+        all.sort_by_key(|((step, _), _)| rank(step));
+        if self.direction == DiffDirection::Forward {
+            all.reverse();
+        }
+        for ((step, line), path) in all {
+            self.changes.push(step);
+            self.lines.push(line);
+            self.paths.push(path);
+        }
+    }
+
+    /// The lines of what was done.
+    pub(crate) fn done(&self) -> impl Iterator<Item = String> {
+        const VERBS: [[&str; 2]; 7] = [
+            ["restore", "restored"],
+            ["move", "moved"],
+            ["delete", "deleted"],
+            ["bring", "brought"],
+            ["make", "made"],
+            ["remove", "removed"],
+            ["narrow", "narrowed"],
+        ];
+        self.lines.iter().map(|line| {
+            let known = VERBS.iter().find_map(|[now, past]| Some((past, line.strip_prefix(now)?)));
+            known.map_or_else(|| line.clone(), |(past, rest)| format!("{past}{rest}"))
+        })
+    }
+
+    /// The lines of what would be done.
+    pub(crate) fn planned(&self) -> impl Iterator<Item = String> {
+        self.lines.iter().map(|line| format!("would {line}"))
     }
 
     fn add(&mut self, cx: &CallContext, net: &EntryChange) -> Result<(), ToolError> {
@@ -146,15 +203,18 @@ impl UndoPlan {
                 let base = self.former(cx, path)?;
                 let word = if matches!(base, EntryState::Directory { .. }) { "remove the directory" } else { "delete" };
                 let size = size(path);
+                let mut counts = "";
                 if let EntryState::File(_) = base {
                     self.is_destructive = true;
                     if self.may_compare(size) {
-                        self.compare(cx, path, cx.read_to_change(path).ok().map(|now| now.bytes), None);
+                        let now = cx.read_to_change(path).ok().map(|now| now.bytes);
+                        counts = self.compare(cx, path, (now, None), false);
                     }
                 }
+                let line = format!("{word} {path}{counts}");
                 self.pay(Cost::of_bytes(path.root(), size, 0));
                 let is_parent = self.parents.contains(path);
-                (ChangeStep::remove(entry(path)?, base, is_parent), format!("{word} {path}"))
+                (ChangeStep::remove(entry(path)?, base, is_parent), line)
             }
             (Some(from), ..) => {
                 let base = self.former(cx, from)?;
@@ -222,8 +282,10 @@ impl UndoPlan {
         if over && self.cost.bytes > MOST_BYTES {
             return Err(too_many_bytes());
         }
+        let is_around = self.worked_out.contains(&former.revision);
+        let mut counts = String::new();
         if self.may_compare(held + size) {
-            self.compare(cx, path, now, Some(bytes.clone()));
+            counts.push_str(self.compare(cx, path, (now, Some(bytes.clone())), is_around));
         }
         let step = if over {
             ChangeStep::write(target, base, bytes, former.rights.clone()).staying(self.stays)
@@ -231,7 +293,8 @@ impl UndoPlan {
             ChangeStep::bring_back(target, former.clone())
         };
         let word = if over { "restore" } else { "bring back" };
-        Ok(Some((step, format!("{word} {path}, rev {}", former.revision.short()))))
+        let others = if is_around { ", around what others changed" } else { "" };
+        Ok(Some((step, format!("{word} {path}, rev {}{counts}{others}", former.revision.short()))))
     }
 
     /// Looks at a path for the state that must still be there at the commit.
@@ -252,12 +315,31 @@ impl UndoPlan {
         self.diffed <= MAX_DIFFED
     }
 
-    fn compare(&mut self, cx: &CallContext, path: &WorkspacePath, now: Option<Vec<u8>>, then: Option<Vec<u8>>) {
+    /// Adds the diff of a file from `now` to `then`. Returns how many lines that are, as text.
+    fn compare(
+        &mut self,
+        cx: &CallContext,
+        path: &WorkspacePath,
+        (now, then): (Option<Vec<u8>>, Option<Vec<u8>>),
+        is_around: bool,
+    ) -> &str {
         if cx.check().is_err() {
-            return;
+            return "";
         }
         let (old, new) = if self.direction == DiffDirection::Back { (now, then) } else { (then, now) };
-        self.diff.push_str(&shown_diff::diff(path, old, new));
+        let diff = shown_diff::diff(path, old, new);
+        self.diff.push_str(&diff);
+        if is_around {
+            self.around.push_str(&diff);
+        }
+        let lines = |sign| diff.lines().skip(2).filter(|line| line.starts_with(sign)).count();
+        let counts = match (lines('+'), lines('-')) {
+            (0, 0) => String::new(),
+            (added, 0) => format!(" (+{})", count(added, "line")),
+            (0, removed) => format!(" (-{})", count(removed, "line")),
+            (added, removed) => format!(" (+{added} -{removed} lines)"),
+        };
+        self.counts.entry(path.clone()).or_insert(counts)
     }
 }
 
@@ -305,6 +387,8 @@ pub(super) struct PlannedReturn {
     /// The note on changes that another caller may have made.
     pub(super) whose: Option<String>,
     pub(super) undoable: Undoable,
+    /// Whether what others changed is taken back as well.
+    pub(super) is_of_others: bool,
     /// The session and the number of the one change that is taken back.
     pub(super) takes_back: Option<(String, u64)>,
     /// What the answer tells of the one entry, or tree, that the change was of.
@@ -334,14 +418,18 @@ impl SingleChange {
     }
 
     /// What follows the words of the answer, once it is done.
-    fn outcome(&self, cx: &CallContext, steps: &[ChangeStep]) -> String {
+    fn outcome(&self, cx: &CallContext, plan: &UndoPlan) -> String {
         let mut text = String::new();
         // What came back counts as seen.
         if let Some(now) = cx.session.ledger.seen(&self.path).filter(|_| self.comes_back) {
             let _ = write!(text, ", rev {}", now.revision.short());
+            text.extend(plan.counts.get(&self.path).map(String::as_str));
+        }
+        if !plan.around.is_empty() {
+            text.push_str("; what others changed stays");
         }
         let is_parent = |step: &&ChangeStep| step.removes() && self.parents.contains(step.target.path());
-        let removed = steps.iter().filter(is_parent).count();
+        let removed = plan.changes.iter().filter(is_parent).count();
         if removed > 0 {
             let _ = write!(text, "; removed {} made for it", count(removed, "directory"));
         }
@@ -353,13 +441,11 @@ impl SingleChange {
         &self,
         cx: &CallContext,
         planned: &PlannedReturn,
-        mut text: String,
-        notes: &[String],
+        (mut text, diff): (String, &str),
         introduced: IntroducedProblems,
     ) -> Answer {
-        let diff = if self.is_tree(&planned.plan) { "" } else { &planned.plan.diff };
+        let diff = if self.is_tree(&planned.plan) { "" } else { diff };
         let shown = ShownDiff::of(&introduced.leave_room(cx), &self.path, diff, 0);
-        text = noted(text, notes);
         text.extend(planned.whose.iter().map(|whose| format!("\n{whose}")));
         if !shown.block.is_empty() {
             let _ = write!(text, "\n\n{}", shown.block);
@@ -370,7 +456,7 @@ impl SingleChange {
             reverted: planned.reverted.clone(),
             diff: shown.text,
             diff_cut_lines: shown.cut_lines,
-            notes: notes.iter().chain(&planned.whose).cloned().chain(shown.hidden).collect(),
+            notes: planned.whose.iter().cloned().chain(shown.hidden).collect(),
             problems: introduced.problems,
             ..Output::default()
         };
@@ -397,14 +483,25 @@ impl PlannedReturn {
             return Plan::Change(Box::new(self));
         };
         match &self.single {
-            Some(single) => Plan::Answer(single.answer(cx, &self, what, &[], IntroducedProblems::default())),
-            None => Plan::Answer(self.answer(cx, &what, &[])),
+            Some(single) => {
+                let text = (what, self.plan.diff.as_str());
+                Plan::Answer(single.answer(cx, &self, text, IntroducedProblems::default()))
+            }
+            None => Plan::Answer(self.answer(cx, what, None)),
         }
     }
 
-    fn answer(&self, cx: &CallContext, what: &str, notes: &[String]) -> Answer {
+    /// What an answer shows of the diff, once it is done: a state that is known needs none.
+    fn news(&self) -> &str {
+        if self.is_of_others { &self.plan.diff } else { &self.plan.around }
+    }
+
+    /// `done`: the notes on what was done.
+    fn answer(&self, cx: &CallContext, what: String, done: Option<&[String]>) -> Answer {
         let steps = self.plan.changes.len();
-        let what = if steps == 0 { what.to_owned() } else { format!("{what}: {}", count(steps, "step")) };
+        let lines: Vec<String> =
+            if done.is_some() { self.plan.done().collect() } else { self.plan.planned().collect() };
+        let (diff, notes) = done.map_or((self.plan.diff.as_str(), &[][..]), |notes| (self.news(), notes));
         let left = self.plan.skipped.len() + self.others.len();
         let left = (steps > 0 && left > 0).then(|| skipped_headline(left));
         let mut text = noted(what, &[notes, left.as_slice()].concat());
@@ -418,7 +515,7 @@ impl PlannedReturn {
         let others = skipped.split_off(self.plan.skipped.len());
         let mut list = String::new();
         for (lines, noun, end) in
-            [(&self.plan.lines, "step", ""), (&skipped, "path", " left alone"), (&others, "path", " of others")]
+            [(&lines, "change", ""), (&skipped, "path", " left alone"), (&others, "path", " of others")]
         {
             for line in lines.iter().take(NAMED) {
                 let _ = write!(list, "\n{line}");
@@ -437,7 +534,7 @@ impl PlannedReturn {
         if let Some(first) = self.plan.paths.first() {
             // The same reserve as around a diff alone, after the list.
             let room = cx.budget.text_bytes().saturating_sub(text.len() + 700);
-            let shown = ShownDiff::within(cx, first, &self.plan.diff, 0, room);
+            let shown = ShownDiff::within(cx, first, diff, 0, room);
             if !shown.block.is_empty() {
                 let _ = write!(text, "\n\n{}", shown.block);
             }
@@ -450,7 +547,7 @@ impl PlannedReturn {
             diff_cut_lines: cut_lines,
             notes: notes.iter().chain(whose).cloned().chain(hidden).collect(),
             problems: Vec::new(),
-            steps: self.plan.lines.clone(),
+            steps: lines,
             left_alone,
         };
         Answer::text(text, &output).data(cx, &output)
@@ -475,7 +572,8 @@ impl Change for PlannedReturn {
             let diff = if single.is_tree(&self.plan) { String::new() } else { self.plan.diff.clone() };
             return Preview { summary: self.order.clone(), diff, destructive: single.is_destructive };
         }
-        let summary = format!("{}: {}", self.order, count(self.plan.changes.len(), "step"));
+        let all = self.takes_back.is_none().then(|| format!(" ({})", count(self.plan.changes.len(), "entry")));
+        let summary = format!("{}{}", self.order, all.unwrap_or_default());
         Preview { summary, diff, destructive: self.plan.is_destructive }
     }
 
@@ -495,13 +593,15 @@ impl Change for PlannedReturn {
         if let Some((session, number)) = &self.takes_back {
             cx.session.history.take_back(session, *number);
         }
-        let Some(single) = &self.single else { return Ok(self.answer(cx, &self.done, &committed.notes)) };
+        let Some(single) = &self.single else {
+            return Ok(self.answer(cx, self.done.clone(), Some(&committed.notes)));
+        };
         let introduced = texts.map_or_else(IntroducedProblems::default, |(old, new)| {
             let (path, old) = (&single.path, Some(old.text()));
             IntroducedProblems::by(cx, &ChangedText { path, real: path, old, new: new.text() })
         });
-        let text = format!("{}{}", self.done, single.outcome(cx, &self.plan.changes));
-        Ok(single.answer(cx, &self, text, &[], introduced))
+        let text = format!("{}{}", self.done, single.outcome(cx, &self.plan));
+        Ok(single.answer(cx, &self, (text, self.news()), introduced))
     }
 }
 
@@ -514,7 +614,7 @@ pub(crate) struct Output {
     pub(super) path: String,
     /// The tool whose change was reverted.
     pub(super) reverted: String,
-    /// Unified diff of what the undo did, cut to 60 lines.
+    /// Unified diff of what it did, cut to 60 lines, where that is not the state before one's own change.
     pub(super) diff: String,
     /// Lines of the diff that are not shown.
     pub(super) diff_cut_lines: usize,
@@ -523,7 +623,7 @@ pub(crate) struct Output {
     /// Problems that the file has again.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) problems: Vec<Problem>,
-    /// What was done, step by step, where there were several.
+    /// What was done to each entry, where there were several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) steps: Vec<String>,
     /// What was left as it is.

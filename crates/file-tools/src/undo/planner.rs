@@ -36,6 +36,8 @@ pub(super) struct UndoPlanner<'p> {
     lost: Vec<SkippedPath>,
     /// Of contents that were worked out from what the disk has, the revision of that.
     pub(super) bases: HashMap<(WorkspacePath, Revision), Revision>,
+    /// Of these contents those that are none that a change has left.
+    pub(super) worked_out: HashSet<Revision>,
     /// For each change that was taken back, what it moved: where from, where to. Without a second path: what was there
     /// before is another entry than what was there from then on.
     moved: Vec<Vec<(WorkspacePath, Option<WorkspacePath>)>>,
@@ -55,6 +57,7 @@ impl<'p> UndoPlanner<'p> {
             frozen: Vec::new(),
             lost: Vec::new(),
             bases: HashMap::new(),
+            worked_out: HashSet::new(),
             moved: Vec::new(),
         }
     }
@@ -163,6 +166,7 @@ impl<'p> UndoPlanner<'p> {
             let is_disk = matches!(node, VirtualNode::OnDisk(_));
             let disk = if is_disk { Some(now) } else { self.bases.get(&(path.clone(), now)).copied() };
             self.bases.extend(disk.map(|disk| ((path.clone(), revision), disk)));
+            self.worked_out.extend(Some(revision).filter(|_| before.is_some_and(|before| before.revision != revision)));
         }
         let revision = |before: &FileState| kept.map_or(before.revision, |(revision, _)| revision);
         let before = before.map(|before| FileState { revision: revision(before), rights: before.rights.clone() });

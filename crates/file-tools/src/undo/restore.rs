@@ -164,18 +164,19 @@ pub fn restore_to(
     let plan = plan_return(cx, earlier, paths, include_others, DiffDirection::Back)?;
     let left = plan.skipped.len();
     let mut notes: Vec<String> = (left > 0).then(|| skipped_headline(left)).into_iter().collect();
-    let steps = count(plan.changes.len(), "step");
+    let entries = count(plan.changes.len(), "entry");
     let mut text = if dry_run {
-        noted(format!("Would restore in {steps}"), &notes)
+        noted(format!("Would change {entries}"), &notes)
     } else {
         if !plan.changes.is_empty() {
             let approval = Approval::by_policy();
             let done = commit::commit_files(cx, "restore", &plan.changes, Undoable::No, approval)?;
             notes.extend(done.notes);
         }
-        noted(format!("Restored in {steps}"), &notes)
+        noted(format!("Changed {entries}"), &notes)
     };
-    for line in &plan.lines {
+    let lines: Vec<String> = if dry_run { plan.planned().collect() } else { plan.done().collect() };
+    for line in lines {
         let _ = write!(text, "\n{line}");
     }
     for left in &plan.skipped {
