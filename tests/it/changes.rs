@@ -12,6 +12,7 @@ mod parallel_processes;
 mod patch;
 mod repair_from_error;
 mod rights;
+mod several;
 mod shared_files;
 mod undo_back;
 mod undo_rights;

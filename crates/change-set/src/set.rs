@@ -20,11 +20,17 @@
 //! Limits: at most [`MAX_STEPS`] steps. An entry that is moved keeps its inode, so it stays on its file system; a file or a
 //! link gets to another one as a copy, and the intent has two steps then.
 
-use std::{collections::HashSet, fs::File, path::PathBuf, sync::Arc};
+use std::{
+    collections::{HashMap, HashSet},
+    ffi::OsStr,
+    fs::File,
+    path::PathBuf,
+    sync::Arc,
+};
 
 use beneath::{FileKind, OpenFor, Stat};
 
-use crate::tree::Rights;
+use crate::tree::{Node, Rights, Tree};
 use crate::write::{EntryLocks, NewContent, allowed, entry_in_parent, may_write, random};
 use crate::{
     tree::EntryChange, tree::EntryState, tree::FileState, workspace::Shared, workspace::Workspace, write::Approval,
@@ -33,7 +39,7 @@ use crate::{
 use commit::commit_steps;
 use confined_fs::{
     AccessError, AccessErrorKind, Revision, WorkspacePath,
-    for_changes::{AtPath as _, IfThere as _},
+    for_changes::{AtPath as _, IfThere as _, repository},
 };
 use steps::{MAX_STEPS, NewFile, Step, Steps};
 
@@ -171,11 +177,36 @@ impl<'n> ChangeSet<'n> {
         let seen = self.checked(from, &was)?;
         self.check_free(to)?;
         // Whatever the order of the two steps, the copy is complete before the first name changes.
-        let copy = NewFile::MovedFrom { from: from.path().clone(), seen: seen.clone() };
+        let copy = NewFile::CopyOf { from: from.path().clone(), seen: seen.clone(), rights: None };
         let file = Some(copy).filter(|_| matches!(was, EntryState::File(_)));
         self.steps.push(Step { file, ..Step::from(EntryChange::new(to.path(), None, Some(was.clone()))) });
         self.steps.push(Step { seen: Some(seen), ..Step::from(EntryChange::new(from.path(), Some(was), None)) });
         Ok(())
+    }
+
+    /// Adds a copy of `tree` where nothing is, as [`Self::copy`] makes it. Returns what comes, and the links that are left out.
+    ///
+    /// # Errors
+    /// `Exists` when something is there, `TooMany` for more than 5,000 steps, `Denied` for a link that would be left out alone.
+    pub fn add_copy(
+        &mut self,
+        tree: &Tree,
+        to: &WritablePath,
+    ) -> Result<(Vec<EntryChange>, Vec<WorkspacePath>), AccessError> {
+        self.check_free(to)?;
+        if self.steps.len() + tree.entries().len() > MAX_STEPS {
+            return Err(AccessError::new(AccessErrorKind::TooMany { limit: MAX_STEPS }, tree.top()));
+        }
+        let left_out = self.links_left_out(tree, to)?;
+        let (first, mut out) = (self.steps.len(), left_out.iter().peekable());
+        for ((from, entry), (path, _)) in tree.paths().zip(tree.paths_at(to.path())) {
+            if out.next_if(|left| **left == from).is_some() {
+                continue;
+            }
+            let (is, file) = copied(&from, &entry.node)?;
+            self.steps.push(Step { file, ..Step::from(EntryChange::new(&path, None, Some(is))) });
+        }
+        Ok((self.steps[first..].iter().map(|step| step.change.clone()).collect(), left_out))
     }
 
     /// Adds a directory or a link where nothing is.
@@ -205,7 +236,7 @@ impl<'n> ChangeSet<'n> {
         for step in &self.steps {
             match (step.moved(), &step.file) {
                 (Some((to, _)), _) => drop(moved_over.insert(to.host())),
-                (_, Some(NewFile::MovedFrom { from, .. })) => {
+                (_, Some(NewFile::CopyOf { from, rights: None, .. })) => {
                     moved_over.insert(step.path.host());
                     moved.insert(from.host());
                 }
@@ -289,6 +320,31 @@ impl<'n> ChangeSet<'n> {
         Ok(())
     }
 
+    /// Refuses what several steps together make a repository, each of which could be made alone.
+    fn makes_no_repository(&self) -> Result<(), AccessError> {
+        let mut coming: HashMap<WorkspacePath, Vec<(&OsStr, FileKind)>> = HashMap::new();
+        for step in &self.steps {
+            let path = &step.change.path;
+            let (Some(parent), Some(name), Some(is)) = (path.parent(), path.file_name(), &step.change.to) else {
+                continue;
+            };
+            if repository::is_part(name) {
+                let kind = match is {
+                    EntryState::File(_) => FileKind::File,
+                    EntryState::Directory { .. } => FileKind::Directory,
+                    EntryState::Link(_) => FileKind::Symlink,
+                };
+                coming.entry(parent).or_default().push((name, kind));
+            }
+        }
+        for (directory, parts) in coming {
+            if let Some(rule) = repository::why_refused_together(&directory, &parts) {
+                return Err(AccessError::by_rule(AccessErrorKind::ProtectedWrite, &directory, &rule));
+            }
+        }
+        Ok(())
+    }
+
     /// Adds the directories that are missing above new entries.
     fn add_missing_directories(&mut self) -> Result<(), AccessError> {
         let arrives = |step: &Step<'_>| {
@@ -320,6 +376,22 @@ impl<'n> ChangeSet<'n> {
     }
 }
 
+/// The state of the copy of an entry, and the material of a file.
+fn copied(from: &WorkspacePath, node: &Node) -> Result<(EntryState, Option<NewFile<'static>>), AccessError> {
+    Ok(match node {
+        Node::Directory(stat) => (EntryState::Directory { rights: Rights::of_copy(from, stat) }, None),
+        Node::Link(target) => (EntryState::Link(target.clone()), None),
+        Node::Other(stat) => return Err(AccessError::new(AccessErrorKind::Special(stat.special()), from)),
+        Node::File(seen) => {
+            let mut file = from.root().dir().file_beneath(from.relative()).at(from)?;
+            let revision = Revision::of_reader(&mut file).at(from)?;
+            let rights = Rights::of_copy(from, seen);
+            let copy = NewFile::CopyOf { from: from.clone(), seen: seen.clone(), rights: Some(rights.clone()) };
+            (EntryState::File(FileState { revision, rights }), Some(copy))
+        }
+    })
+}
+
 impl ChangeSet<'_> {
     /// Makes all steps, or none. `note` is called while the locks are still held.
     ///
@@ -330,6 +402,7 @@ impl ChangeSet<'_> {
         // In this order: a removed directory above a new entry first gets its second step, and then both are dropped.
         self.net_directories();
         self.may_move_over()?;
+        self.makes_no_repository()?;
         let steps = Steps::new(random(), std::mem::take(&mut self.steps));
         self.sweep(&steps);
         commit_steps(&self.shared, steps, (&self.rights, &self.wait_limit), note)

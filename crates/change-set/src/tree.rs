@@ -23,7 +23,7 @@ use confined_fs::{
 use beneath::{Dir, FileKind, OpenFor, Stat, lexical::is_same_name};
 use confined_fs::for_changes::IfThere as _;
 pub use create::{CreatedTree, NewNode};
-pub(crate) use create::{NewNodes, NewTree, build, copy_to_move, new_node};
+pub(crate) use create::{NewNodes, NewTree, build, copy_file, new_node};
 pub use entry_state::{AppendedPart, EditedPart, EntryChange, EntryState, FileState, Rights, narrower};
 pub(crate) use listing::Scan;
 pub use listing::{Node, Purpose, Tree, TreeEntry, TreePosition};

@@ -5,7 +5,6 @@ pub(crate) mod answer_budget;
 pub(crate) mod args;
 pub(crate) mod context;
 pub(crate) mod decode_memory;
-pub(crate) mod destination;
 pub(crate) mod erased;
 pub(crate) mod error;
 pub(crate) mod fence;

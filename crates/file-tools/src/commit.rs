@@ -128,6 +128,18 @@ fn made_above(made: &[NewDirectory]) -> impl Iterator<Item = EntryChange> {
     made.iter().map(EntryChange::parent)
 }
 
+/// The note on directories that were made for something.
+pub(super) fn made_note(made: &[NewDirectory]) -> Option<String> {
+    const NAMED: usize = 5;
+    let named: Vec<String> = made.iter().take(NAMED).map(|one| format!("{}/", one.path())).collect();
+    match made.len() {
+        0 => None,
+        1 => Some(format!("created folder {}", named[0])),
+        all if all > NAMED => Some(format!("created folders {} and {} more", named.join(", "), all - NAMED)),
+        _ => Some(format!("created folders {}", named.join(", "))),
+    }
+}
+
 /// Bytes of moved files that are read for their revisions; a move itself reads nothing.
 const READ: u64 = 64 << 20;
 

@@ -17,8 +17,9 @@ use text_file::backslash_note;
 use tree_search::{SkippedPaths, Tally};
 
 use super::{
-    Alias, Answer, AnswerBudget, CallContext, Group, MAX_SEARCH_FILE_SIZE, Plan, Spec, Tool, ToolError,
+    Alias, Answer, AnswerBudget, CallContext, Group, Kind, MAX_SEARCH_FILE_SIZE, Plan, Spec, Tool, ToolError,
     answer::{count, fitted},
+    context::echo,
     omissions::{
         self, InIgnored, PathSource, SkippedFiles, SkippedPath, headed, is_untrusted_scope, is_zero, listed,
         stopped_note,
@@ -68,6 +69,48 @@ const OWN_ALIASES: &[Alias] = &[
     Alias::names("include_dirs", &["includeDirs"]),
     Alias::names("case_sensitive", &["caseSensitive"]),
 ];
+
+/// The entries that a glob in the call of another tool means, directories too, and a note on what it leaves out. Without a slash
+/// it means names in the root itself, as a path does; what is in a directory that matches goes with it.
+///
+/// # Errors
+/// Where none matches, and where not all that match are known.
+pub(crate) fn entries(cx: &CallContext, pattern: &str) -> Result<(Vec<WorkspacePath>, Option<String>), ToolError> {
+    let (request, mut found) = GlobRequest::of_entries(cx, pattern)?;
+    cx.check()?;
+    request.look_into_ignored(cx, &mut found);
+    let given = echo(pattern);
+    if found.capped {
+        let sentence = format!("the glob {given} matches more than {} entries", request.take);
+        return Err(ToolError::new(Kind::TooLarge, sentence)
+            .hint("nothing was changed; use a narrower glob, or name the directory that holds them"));
+    }
+    let limits = omissions::limit_notes(&Tally::default(), &found.walk.limits_hit);
+    if found.stopped.is_some() || !limits.is_empty() {
+        let error = ToolError::new(Kind::Internal, format!("not all names were compared with the glob {given}"));
+        return Err(error.hint("nothing was changed; use a narrower glob").details(limits.join("\n")));
+    }
+    let ignored = found.hidden.filter(|hidden| hidden.count > 0);
+    let ignored =
+        ignored.map(|hidden| format!("{} in ignored files left out: name them", count(hidden.count, "match")));
+    let mut all: Vec<WorkspacePath> = found.paths.into_iter().map(|(path, _)| path).collect();
+    if all.is_empty() {
+        let error = ToolError::new(Kind::NotFound, format!("nothing matches the glob {given}"));
+        return Err(match ignored {
+            Some(ignored) => error.hint(ignored),
+            None if pattern.contains('/') => error.hint("glob shows what is there"),
+            None => error.hint(format!("it means names in the root itself; **/{given} matches at any depth")),
+        });
+    }
+    all.sort();
+    let mut paths: Vec<WorkspacePath> = Vec::new();
+    for path in all {
+        if !paths.last().is_some_and(|above| path.is_in(above)) {
+            paths.push(path);
+        }
+    }
+    Ok((paths, ignored))
+}
 
 fn printed(path: &WorkspacePath, is_directory: bool) -> String {
     format!("{path}{}", if is_directory { "/" } else { "" })

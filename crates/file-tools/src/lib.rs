@@ -61,6 +61,7 @@ mod resources;
 pub mod session;
 #[cfg(all(test, unix))]
 mod tests;
+mod transfer;
 pub mod undo;
 mod wait;
 mod write;
@@ -68,8 +69,8 @@ mod write;
 use text_file::nearest_name::{ONE_OF_FEW, nearest_names};
 
 use call::{
-    answer, answer_budget, args, context, decode_memory, destination, fence, hidden_note, introduced_problems,
-    match_words, omissions, paging, read_before_write, shown_diff, tool,
+    answer, answer_budget, args, context, decode_memory, fence, hidden_note, introduced_problems, match_words,
+    omissions, paging, read_before_write, shown_diff, tool,
 };
 
 pub use call::answer::{Answer, Content, count, utc};
@@ -106,7 +107,10 @@ static TOOLS: [ErasedTool; 14] = [
     ErasedTool::of::<grep::Grep>(&[r#"{"pattern": "def main", "glob": "*.py", "context": 2}"#]),
     ErasedTool::of::<ls::Ls>(&[r#"{"path": "src"}"#]),
     ErasedTool::of::<mkdir::Mkdir>(&[r#"{"path": "src/new"}"#]),
-    ErasedTool::of::<move_path::Move>(&[r#"{"source": "a.txt", "destination": "src/a.txt"}"#]),
+    ErasedTool::of::<move_path::Move>(&[
+        r#"{"source": "a.txt", "destination": "src/a.txt"}"#,
+        r#"{"sources": ["inbox/*.pdf", "scan.png"], "destination": "archive/2026/"}"#,
+    ]),
     ErasedTool::of::<present::Present>(&[r#"{"path": "report.md", "title": "Report"}"#]),
     ErasedTool::of::<read::Read>(&[
         r#"{"path": "src/app.py", "start_line": 40, "end_line": 80}"#,

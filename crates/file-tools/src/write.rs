@@ -245,6 +245,7 @@ impl PlannedWrite {
         let mut output = Output {
             path: path.to_string(),
             created: committed.created,
+            directories: committed.made.iter().map(|made| made.path().to_string()).collect(),
             bytes: self.planned.bytes.len(),
             lines,
             revision: committed.revision.to_string(),
@@ -260,6 +261,7 @@ impl PlannedWrite {
         let back = if cx.offers_undo && kept.is_none() { "; undo brings it back" } else { "" };
         let lost = new.and_then(|new| lost_text(self.planned.old.as_ref()?, new)).map(|lost| lost + back);
         let mut notes = self.planned.notes.clone();
+        notes.extend(commit::made_note(&committed.made));
         notes.extend(lost);
         notes.extend(kept);
         notes.extend(commit::other_names("this file", committed.other_names));

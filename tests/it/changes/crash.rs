@@ -114,6 +114,16 @@ fn many_files_are_whole_wherever_the_server_ends() {
 }
 
 #[test]
+fn twenty_files_are_moved_all_or_none_wherever_the_server_ends() {
+    let scenario = Scenario::of_twenty_files();
+    end_at_each_call(&scenario);
+    if is_long() {
+        end_twice(&scenario);
+        fail_at_each_call(&scenario, &[]);
+    }
+}
+
+#[test]
 fn many_files_are_whole_wherever_the_server_and_the_next_one_end() {
     for scenario in &of_many_files() {
         end_twice(scenario);
@@ -159,6 +169,8 @@ fn empty_folders_of_a_killed_change_go_with_its_recovery() {
         ("mkdir", serde_json::json!({ "path": "n/m/new.txt" })),
         ("copy", serde_json::json!({ "source": "run.sh", "destination": "n/m/new.txt" })),
         ("move", serde_json::json!({ "source": "moved.txt", "destination": "n/m/new.txt" })),
+        ("move", serde_json::json!({ "sources": ["moved.txt", "run.sh", "tree"], "destination": "n/m/new.txt/" })),
+        ("copy", serde_json::json!({ "sources": ["moved.txt", "run.sh", "tree"], "destination": "n/m/new.txt/" })),
     ] {
         let scenario = &Scenario::of_one_entry()[0];
         for number in 1.. {

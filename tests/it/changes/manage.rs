@@ -92,7 +92,7 @@ fn a_moved_file_counts_as_read_at_its_new_path() {
     h.write("a.txt", "one\n");
     read(&h, "a.txt");
     let answer = h.call("move", json!({ "source": "a.txt", "destination": "new/b.txt" }));
-    assert_eq!(answer.ok(), "Moved a.txt to new/b.txt");
+    assert_eq!(answer.ok(), "Moved a.txt to new/b.txt; created folder new/");
     assert_eq!(entries(&h), ["new/", "new/b.txt"]);
     h.call("edit", json!({ "path": "new/b.txt", "old_string": "one", "new_string": "two" })).ok();
     assert_eq!(h.bytes("new/b.txt"), b"two\n");
@@ -480,7 +480,7 @@ mod links {
 }
 
 #[test]
-fn undo_reverts_step_by_step_and_shows_the_diff() {
+fn undo_reverts_step_by_step_and_shows_how_many_lines_differ() {
     let h = open();
     h.call("write", json!({ "path": "a.txt", "content": "one\n" })).ok();
     h.call("edit", json!({ "path": "a.txt", "old_string": "one", "new_string": "two" })).ok();
@@ -490,14 +490,15 @@ fn undo_reverts_step_by_step_and_shows_the_diff() {
     h.call("delete", json!({ "path": "p/q/b.txt" })).ok();
     let undo = || h.call("undo", json!({})).ok();
     let text = undo();
-    assert!(text.starts_with("Brought back p/q/b.txt, rev "), "{text}");
-    assert!(text.contains("\n\n--- a/p/q/b.txt\n+++ b/p/q/b.txt\n@@"), "{text}");
+    assert!(text.starts_with("Brought back p/q/b.txt, rev ") && text.ends_with(" (+1 line)"), "{text}");
     assert_eq!(undo(), "Moved p/q/b.txt back to a.txt");
     assert_eq!(undo(), "Removed the directory p/q");
     assert_eq!(entries(&h), ["a.txt"]);
     let text = undo();
-    assert!(text.starts_with("Reverted the last write of a.txt") && text.contains("-three\n+two"), "{text}");
-    assert!(undo().contains("-two\n+one"));
+    assert!(text.starts_with("Reverted the last write of a.txt, rev ") && text.ends_with(" (+1 -1 lines)"), "{text}");
+    let text = h.call("undo", json!({ "dry_run": true })).ok();
+    assert!(text.contains("-two\n+one"), "{text}");
+    assert!(!undo().contains("-two"));
     assert!(undo().starts_with("Deleted a.txt, which had been created"));
     assert_eq!(entries(&h), Vec::<String>::new());
     h.call("undo", json!({})).fails("not_found");
@@ -573,14 +574,16 @@ fn undo_of_a_path_goes_on_where_another_process_ended() {
     assert!(shown.starts_with("Would do: Revert the last edit of d/a by session "), "{shown}");
     let text = h.call("undo", json!({ "path": "d" })).ok();
     assert!(
-        text.starts_with("Reverted the last edit of d/a by session ") && text.contains("\nrestore d/a, rev "),
+        text.starts_with("Reverted the last edit of d/a by session ")
+            && text.contains("\nrestored d/a, rev ")
+            && text.contains("-two\n+one"),
         "{text}"
     );
     assert_eq!(h.bytes("d/a"), b"one\n");
     // A plain undo of another process is not taken back, nor is what it took back.
     h.restart();
     let text = h.call("undo", json!({ "path": "d/a" })).ok();
-    assert!(text.contains("\ndelete d/a"), "{text}");
+    assert!(text.contains("\ndeleted d/a (-1 line)"), "{text}");
     assert!(!h.exists("d") && h.exists("e/b"));
     h.restart();
     h.call("undo", json!({ "path": "d" })).fails("not_found");

@@ -93,6 +93,14 @@ fn sequences() -> Vec<(&'static str, Vec<Call>)> {
             vec![move_to("d", "m"), patch("*** Delete File: m/a\n*** Update File: m/e/b\n@@\n-b\n+x\n"), delete("m")],
         ),
         (
+            "a move of several",
+            vec![("move", json!({ "sources": ["f", "d"], "destination": "m/n/" })), edit("m/n/d/a", "a"), delete("m")],
+        ),
+        (
+            "a copy of several",
+            vec![("copy", json!({ "sources": ["f", "d"], "destination": "m/n/" })), edit("m/n/d/a", "a"), delete("m")],
+        ),
+        (
             "an edit of several files",
             vec![
                 (

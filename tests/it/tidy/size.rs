@@ -12,9 +12,9 @@ use super::{Source, crates, none, root, sources};
 /// lines lowers them to the next multiple of 20; one that raises a ceiling says what it is paid for with.
 const MAX_LINES: &[(&str, usize)] = &[
     ("crates/beneath", 1_760),
-    ("crates/change-set", 5_240),
-    ("crates/confined-fs", 7_000),
-    ("crates/file-tools", 21_720),
+    ("crates/change-set", 5_320),
+    ("crates/confined-fs", 7_020),
+    ("crates/file-tools", 22_140),
     ("crates/image-view", 960),
     ("crates/lsp-check", 1_600),
     ("crates/office-text", 2_920),

@@ -32,20 +32,29 @@ impl ChangeSet<'_> {
     /// Copies `tree` to a path where nothing is. Permission bits are kept; a link is copied as a link where its
     /// target is inside the roots, and left out otherwise.
     pub fn copy(&self, tree: &Tree, to: &WritablePath, approval: Approval) -> Result<CreatedTree, AccessError> {
+        let left_out = self.links_left_out(tree, to)?;
+        let mut out = left_out.iter().peekable();
+        let stays = tree.paths().filter(|(path, _)| out.next_if(|left| *left == path).is_none());
+        let created = self.create_tree(to, &mut stays.map(|(path, entry)| new_node(&path, entry, false)), approval)?;
+        Ok(CreatedTree { links_left_out: left_out, ..created })
+    }
+
+    /// The links of `tree` that would lead outside of the roots from below `to`.
+    ///
+    /// # Errors
+    /// `Denied` where nothing else would be copied.
+    pub(super) fn links_left_out(&self, tree: &Tree, to: &WritablePath) -> Result<Vec<WorkspacePath>, AccessError> {
         let leads_out = |to: &WorkspacePath, entry: &TreeEntry| match &entry.node {
             Node::Link(target) => !self.shared.stays_inside(to, Path::new(target)),
             _ => false,
         };
-        let both = || tree.paths().zip(tree.paths_at(to.path()));
-        let out = both().filter(|(_, (to, entry))| leads_out(to, entry));
+        let both = tree.paths().zip(tree.paths_at(to.path()));
+        let out = both.filter(|(_, (to, entry))| leads_out(to, entry));
         let left_out: Vec<WorkspacePath> = out.map(|((path, _), _)| path).collect();
         if tree.entries().len() == left_out.len() {
             return Err(AccessError::new(AccessErrorKind::Denied, tree.top()));
         }
-        let stays = both().filter(|(_, (to, entry))| !leads_out(to, entry));
-        let created =
-            self.create_tree(to, &mut stays.map(|((path, entry), _)| new_node(&path, entry, false)), approval)?;
-        Ok(CreatedTree { links_left_out: left_out, ..created })
+        Ok(left_out)
     }
 
     /// Makes again what is missing of a tree whose removal failed in the middle: with `NewNode::ExistingDirectory` for

@@ -9,7 +9,7 @@ use beneath::{Attributes, FileKind, OpenFor, Stat};
 
 use super::in_place;
 use super::steps::{NewFile, Place, Step, Steps, last_name};
-use crate::tree::copy_to_move;
+use crate::tree::copy_file;
 use crate::write::{
     Exchanged, NewPlace, Replacement, is_unchanged, keep_aside, may_go_on_as, not_named, not_replaced, swap_if,
 };
@@ -202,8 +202,8 @@ pub(super) fn prepare(steps: &Steps<'_>, wait_limit: &WaitLimit, prepared: &mut 
                 }
                 new.keep();
             }
-            (_, Some(EntryState::File(file)), Some(NewFile::MovedFrom { from, seen })) => {
-                let copied = copy_to_move(from, seen, dir, name, wait_limit)?;
+            (_, Some(EntryState::File(file)), Some(NewFile::CopyOf { from, seen, rights })) => {
+                let copied = copy_file((from, seen), (dir, name), rights.as_ref(), wait_limit)?;
                 // The file may have been written to while it was copied.
                 if copied != file.revision {
                     return Err(AccessError::new(AccessErrorKind::Stale, from));

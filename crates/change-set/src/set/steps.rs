@@ -159,8 +159,8 @@ pub(super) enum NewFile<'n> {
     /// A content, with the rights of a new or replaced file, or else the attributes of the file `like`, which with `true` is
     /// this one at its old path. A replaced one is written itself where it `stays`.
     Content { content: Arc<NewContent<'n>>, rights: Rights, like: Option<(bool, WorkspacePath)>, stays: bool },
-    /// The file of another file system that it takes the place of.
-    MovedFrom { from: WorkspacePath, seen: Stat },
+    /// A copy of a file: with these rights, or of another file system, and it takes the place of that one.
+    CopyOf { from: WorkspacePath, seen: Stat, rights: Option<Rights> },
 }
 
 /// One step. Its index in the list of all gives it two reserved names: see [`Place`].

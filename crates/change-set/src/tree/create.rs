@@ -239,17 +239,21 @@ fn not_written(error: io::Error, asked: &WorkspacePath) -> AccessError {
     }
 }
 
-/// Makes a file that is to take the place of the one at `from`, which must be the one that was seen: the same content,
+/// Makes a copy of the file at `from`, which must be the one that was seen: with these rights, or to take its place, with its
 /// owner, rights, attributes and time. It is on the disk when this returns the revision of its content.
-pub(crate) fn copy_to_move(
-    from: &WorkspacePath,
-    seen: &Stat,
-    dir: &Dir,
-    name: &OsStr,
+pub(crate) fn copy_file(
+    (from, seen): (&WorkspacePath, &Stat),
+    (dir, name): (&Dir, &OsStr),
+    rights: Option<&Rights>,
     wait_limit: &WaitLimit,
 ) -> Result<Revision, AccessError> {
     let original = UnchangedFile::open(from, seen)?;
-    let written = write_moved(dir, name, original, wait_limit, true);
+    let written = match rights {
+        None => write_moved(dir, name, original, wait_limit, true),
+        Some(rights) => dir
+            .create(name, !rights.are_unknown())
+            .and_then(|file| write_file(&file, original, wait_limit, true, |_, file| rights.give(file))),
+    };
     written.map(|(revision, _)| revision).map_err(|error| not_written(error, from))
 }
 

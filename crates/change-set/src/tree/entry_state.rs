@@ -60,7 +60,7 @@ impl Rights {
     }
 
     /// Those of a copy of the entry at a real path, which is `stat`: permission bits alone.
-    pub(super) fn of_copy(path: &WorkspacePath, stat: &Stat) -> Self {
+    pub(crate) fn of_copy(path: &WorkspacePath, stat: &Stat) -> Self {
         let file = path.root().dir().file_beneath(path.relative()).ok();
         Self::of_mode(mode_when_recreated(path, (file.as_ref(), stat), None))
     }

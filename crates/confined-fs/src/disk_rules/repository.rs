@@ -74,6 +74,24 @@ pub fn why_refused_listed(path: &WorkspacePath, names: &[Listed]) -> Option<Stri
     (is_one(kind) && !path.root().policy().allows_protected(path.relative())).then(|| rule(path))
 }
 
+/// Why these entries may not come into a directory together: each alone may, and with what is there they make it a
+/// repository.
+pub fn why_refused_together(directory: &WorkspacePath, coming: &[(&OsStr, FileKind)]) -> Option<String> {
+    let here = directory.root().dir.dir_beneath(directory.relative(), OpenFor::Traverse).ok();
+    let kind = |part: &str| {
+        let names = [part.to_ascii_lowercase()];
+        let comes = coming.iter().find(|(name, _)| Policy::is_one_of(name, &names.each_ref().map(String::as_str)));
+        comes.map(|(_, kind)| *kind).or_else(|| kind_of(here.as_ref()?, part).ok().flatten())
+    };
+    let is_refused = is_one(kind) && !directory.root().policy().allows_protected(directory.relative());
+    is_refused.then(|| format!("what would make {directory} a git repository"))
+}
+
+/// Whether a name is that of a part of a repository.
+pub fn is_part(name: &OsStr) -> bool {
+    Policy::is_one_of(name, &REPOSITORY_PARTS) || Policy::is_one_of(name, &["head"])
+}
+
 fn rule(repository: &WorkspacePath) -> String {
     format!("{repository}, a git repository by its content")
 }

@@ -7,8 +7,8 @@ use std::{
 };
 
 use change_set::{
-    Approval, Base, ChangeSet, CommitError, CommittedSet, Durable, EntryState, FileState, FormerFile, NewContent, Node,
-    Purpose, Tree, UnrestoredEntry, WritablePath, WriteGuard,
+    Approval, Base, ChangeSet, CommitError, CommittedSet, CreatedTree, Durable, EntryState, FileState, FormerFile,
+    NewContent, Node, Purpose, Tree, UnrestoredEntry, WritablePath, WriteGuard,
 };
 use confined_fs::{AccessError, Revision, WorkspacePath};
 
@@ -21,7 +21,7 @@ use super::{
     file::commit_file,
     made_above, note_of, other_names, read_failed, record_directories, record_entries, record_moved, state_now,
     step::{ChangeStep, CommittedFiles},
-    tree::{WholeTree, check_capacity, content_mark, is_other, marked, not_deleted, unchanged},
+    tree::{WholeTree, check_capacity, content_mark, is_other, marked, unchanged},
 };
 
 /// The note on a change of several files without a journal.
@@ -48,26 +48,27 @@ pub(crate) fn commit_files(
     if let Some(tree) = WholeTree::of(steps) {
         return tree.commit(cx, tool, undoable, approval);
     }
-    let entries = steps.iter().map(|step| of_entries(cx, step)).collect::<Result<Vec<_>, _>>()?;
-    let entries: Vec<&ChangeStep> = steps
-        .iter()
-        .zip(&entries)
-        .flat_map(|(step, inside)| if inside.is_empty() { vec![step] } else { inside.iter().collect() })
-        .collect();
-    let moves_files =
-        |step: &&ChangeStep| step.source.is_some() && !matches!(step.change.to, Some(EntryState::Directory { .. }));
+    let split_up = steps.iter().map(|step| of_entries(cx, step)).collect::<Result<Vec<_>, _>>()?;
+    let entries = by_entries(steps.iter(), &split_up);
     let [first, second] = approval.for_two_steps();
     match commit_steps(cx, tool, &entries, undoable, (first, MovesBy::Name)) {
         // EXDEV of rename(2), at another device and at another mount of the same one: known only by trying.
-        Err(error) if crosses_devices(&error) => match LoneMove::of(&entries) {
-            Some(alone) => alone.commit(cx, tool, undoable, second),
-            None if entries.iter().any(moves_files) => {
-                commit_steps(cx, tool, &entries, undoable, (second, MovesBy::Copy))
+        Err(error) if crosses_devices(&error) => {
+            if let Some(alone) = LoneMove::of(&entries) {
+                return alone.commit(cx, tool, undoable, second);
             }
-            None => Err(error),
-        },
+            let split_up = entries.iter().map(|step| of_moved(cx, step)).collect::<Result<Vec<_>, _>>()?;
+            let entries = by_entries(entries.into_iter(), &split_up);
+            commit_steps(cx, tool, &entries, undoable, (second, MovesBy::Copy))
+        }
         answer => answer,
     }
+}
+
+/// Each step, or in its place those of its entries.
+fn by_entries<'s>(steps: impl Iterator<Item = &'s ChangeStep>, split_up: &'s [Vec<ChangeStep>]) -> Vec<&'s ChangeStep> {
+    let each = steps.zip(split_up);
+    each.flat_map(|(step, inside)| if inside.is_empty() { vec![step] } else { inside.iter().collect() }).collect()
 }
 
 fn commit_content(
@@ -85,6 +86,7 @@ fn commit_content(
     Ok(CommittedFiles {
         files: vec![(committed.path, Some(committed.revision))],
         notes: note.into_iter().chain(other_names("this file", committed.other_names)).collect(),
+        created: CreatedTree { made: committed.made, ..CreatedTree::default() },
         is_durable: cx.session.history.on_disk(),
         ..CommittedFiles::default()
     })
@@ -99,17 +101,15 @@ fn base_of(step: &ChangeStep) -> Base {
 
 /// The steps of the entries of a tree that goes or is moved with other steps; none of any other step.
 fn of_entries(cx: &CallContext, step: &ChangeStep) -> Result<Vec<ChangeStep>, ToolError> {
-    if step.tree.is_none() {
+    if step.tree.is_none() || step.copies().is_some() {
         return Ok(Vec::new());
     }
     // Without a lock: the set compares each entry once more under its own.
-    let state = |target: &WritablePath| {
-        let special = || not_deleted(target.asked(), target.asked(), "it is a special file");
-        state_now(cx, target)?.ok_or_else(special)
-    };
+    let state = |target: &WritablePath| state_or_special(cx, target, "deleted");
     if let Some(source) = &step.source {
         unchanged(cx, source, step, Purpose::Move(&step.target))?;
-        return Ok(vec![ChangeStep::move_to(source.clone(), step.target.clone(), state(source)?)]);
+        let is = state_or_special(cx, source, "moved")?;
+        return Ok(vec![ChangeStep::move_to(source.clone(), step.target.clone(), is)]);
     }
     let tree = unchanged(cx, &step.target, step, Purpose::Remove)?;
     check_capacity(cx, step.target.asked(), tree.bytes())?;
@@ -128,6 +128,36 @@ fn of_entries(cx: &CallContext, step: &ChangeStep) -> Result<Vec<ChangeStep>, To
     paths.iter().map(removal).collect()
 }
 
+fn state_or_special(cx: &CallContext, entry: &WritablePath, verb: &str) -> Result<EntryState, ToolError> {
+    let path = entry.asked();
+    let special = || {
+        ToolError::invalid(format!("{path} is a special file, which is not {verb} together with other entries"))
+            .hint("leave it out, or name it alone")
+    };
+    state_now(cx, entry)?.ok_or_else(special)
+}
+
+/// The steps of the entries of a directory that the system does not move; none of any other step.
+fn of_moved(cx: &CallContext, step: &ChangeStep) -> Result<Vec<ChangeStep>, ToolError> {
+    let Some(source) = step.source.as_ref().filter(|_| matches!(step.change.to, Some(EntryState::Directory { .. })))
+    else {
+        return Ok(Vec::new());
+    };
+    let tree = cx.workspace.tree(source, Purpose::Move(&step.target))?;
+    let mut steps = Vec::new();
+    for ((from, _), (to, _)) in tree.paths().zip(tree.paths_at(step.target.path())) {
+        cx.check()?;
+        let (from, to) = (cx.workspace.writable_entry(&from)?, cx.workspace.writable_entry(&to)?);
+        match state_or_special(cx, &from, "moved")? {
+            is @ EntryState::Directory { .. } => {
+                steps.extend([ChangeStep::create(to, is.clone()), ChangeStep::remove(from, is, false)]);
+            }
+            is => steps.push(ChangeStep::move_to(from, to, is)),
+        }
+    }
+    Ok(steps)
+}
+
 /// How files and links get to another path.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum MovesBy {
@@ -140,10 +170,14 @@ struct CheckedStep<'c> {
     step: &'c ChangeStep,
     /// The change as the history has it; none of what another record tells, and where nothing changes.
     change: Option<EntryChange>,
+    /// The changes of a copy, the top first.
+    copies: Vec<EntryChange>,
     /// What is moved.
     tree: Option<Tree>,
     content: Option<Arc<NewContent<'static>>>,
     is_copied: bool,
+    /// Links that are not copied.
+    left_out: Vec<WorkspacePath>,
 }
 
 fn commit_steps(
@@ -170,17 +204,23 @@ fn commit_steps(
     // A directory that is made is recorded with those that were missing above it.
     let is_late =
         |change: &&EntryChange| change.from.is_none() && matches!(change.to, Some(EntryState::Directory { .. }));
-    let changes = checked.iter().filter_map(|one| one.change.as_ref());
+    let left_out: Vec<WorkspacePath> = checked.iter_mut().flat_map(|one| std::mem::take(&mut one.left_out)).collect();
+    let changes = checked.iter().flat_map(|one| one.change.iter().chain(&one.copies));
     let early = changes.filter(|change| change.moved_from.is_some() || !is_late(change));
     let (pending, note) = begin(cx, early.flat_map(|change| JournalRecord::of_entry(tool, change)).collect());
     notes.extend(note);
     notes.extend(other_names("these files", names));
     let done = checked.iter().map(CheckedStep::row).collect();
+    let is_asked = |made: &WorkspacePath| {
+        let names = |step: &&ChangeStep| {
+            step.target.path() == made || step.copies().is_some() && made.is_in(step.target.path())
+        };
+        steps.iter().any(names)
+    };
     let record = |committed: &CommittedSet| {
         record_directories(cx, tool, &committed.made);
-        let mut entries: Vec<EntryChange> = checked.into_iter().filter_map(|one| one.record(cx, tool)).collect();
-        let asked = |made: &WorkspacePath| steps.iter().any(|step| step.target.path() == made);
-        let made = made_above(&committed.made).map(|made| EntryChange { is_parent: !asked(&made.path), ..made });
+        let mut entries: Vec<EntryChange> = checked.into_iter().flat_map(|one| one.record(cx, tool)).collect();
+        let made = made_above(&committed.made).map(|made| EntryChange { is_parent: !is_asked(&made.path), ..made });
         let made: Vec<EntryChange> = made.collect();
         let late: Vec<JournalRecord> = made.iter().flat_map(|one| JournalRecord::of_entry(tool, one)).collect();
         entries.extend(made);
@@ -191,13 +231,15 @@ fn commit_steps(
         }
     };
     match set.commit(approval, record) {
-        Ok(CommittedSet { survives_a_kill, .. }) => {
+        Ok(CommittedSet { survives_a_kill, mut made }) => {
             // The name of one file changes at once.
             if files > 1 && !survives_a_kill {
                 notes.push(NOT_RECOVERABLE.to_owned());
             }
             let copied = by == MovesBy::Copy;
-            Ok(CommittedFiles { files: done, notes, copied, is_durable, ..CommittedFiles::default() })
+            made.retain(|one| !is_asked(one.path()));
+            let created = CreatedTree { links_left_out: left_out, made, ..CreatedTree::default() };
+            Ok(CommittedFiles { files: done, notes, copied, is_durable, created })
         }
         Err(CommitError { error, not_restored }) => {
             cx.session.history.void(&pending);
@@ -277,7 +319,19 @@ fn add<'c>(
     names: &mut u64,
 ) -> Result<CheckedStep<'c>, AccessError> {
     let target = &step.target;
-    let mut checked = CheckedStep { step, change: None, tree: None, content: None, is_copied: false };
+    let mut checked = CheckedStep {
+        step,
+        change: None,
+        copies: Vec::new(),
+        tree: None,
+        content: None,
+        is_copied: false,
+        left_out: Vec::new(),
+    };
+    if let Some(tree) = step.copies() {
+        (checked.copies, checked.left_out) = set.add_copy(tree, target)?;
+        return Ok(checked);
+    }
     if let Some(content) = step.new_content(cx)? {
         let mut guard = set.guard(target, base_of(step))?.with_rights(step.rights());
         let before =
@@ -335,8 +389,20 @@ impl CheckedStep<'_> {
     }
 
     /// Reports a step that was made to the ledger, the audit and the listeners. Returns how it is undone.
-    fn record(self, cx: &CallContext, tool: &'static str) -> Option<EntryChange> {
-        let Self { step, change, tree, content, is_copied } = self;
+    fn record(self, cx: &CallContext, tool: &'static str) -> Vec<EntryChange> {
+        let Some(source) = self.step.copies() else { return self.record_one(cx, tool).into_iter().collect() };
+        read_before_write::carry_seen(cx, source, self.step.target.path());
+        let mut made = self.copies;
+        // A directory is reported and undone with those that were missing above it.
+        made.retain(|entry| !matches!(entry.to, Some(EntryState::Directory { .. })));
+        for entry in &made {
+            record_entries(cx, tool, std::slice::from_ref(entry), &[]);
+        }
+        made
+    }
+
+    fn record_one(self, cx: &CallContext, tool: &'static str) -> Option<EntryChange> {
+        let Self { step, change, tree, content, is_copied, .. } = self;
         let path = step.target.path();
         if let Some(content) = &content {
             let was = match change.as_ref().map_or(&step.change.from, |change| &change.from) {

@@ -124,6 +124,11 @@ impl ChangeStep {
         self.change.to.is_none()
     }
 
+    /// What is copied, with everything in it.
+    pub(super) fn copies(&self) -> Option<&Tree> {
+        self.tree.as_ref().filter(|_| self.creates())
+    }
+
     /// Whether an entry comes where nothing was: none that is moved.
     pub(crate) fn creates(&self) -> bool {
         self.change.from.is_none() && self.source.is_none()
@@ -176,6 +181,6 @@ pub(crate) struct CommittedFiles {
     pub(crate) copied: bool,
     /// Whether every former content is on the disk.
     pub(crate) is_durable: bool,
-    /// What was made, where that is one tree.
+    /// What was made, of several trees without their revisions; the directories are those that no step names.
     pub(crate) created: CreatedTree,
 }

@@ -66,7 +66,8 @@ impl<'c> WholeTree<'c> {
         let done = match &top.source {
             Some(source) => {
                 let tree = unchanged(cx, source, top, Purpose::Move(&top.target))?;
-                CommittedFiles { copied: change.move_tree((source, &tree, &top.target), approval)?, ..done }
+                let MovedTree { copied, made } = change.move_tree((source, &tree, &top.target), approval)?;
+                CommittedFiles { copied, created: CreatedTree { made, ..CreatedTree::default() }, ..done }
             }
             None if top.removes() => {
                 let tree = unchanged(cx, &top.target, top, Purpose::Remove)?;
@@ -173,24 +174,23 @@ impl TreeChange<'_> {
         Ok(self.journaled(vec![JournalRecord::new(tool, top.target.path())], act, did)?)
     }
 
-    /// Moves a tree to where nothing is; whether by a copy.
+    /// Moves a tree to where nothing is.
     fn move_tree(
         &mut self,
         (from, tree, to): (&WritablePath, &Tree, &WritablePath),
         approval: Approval,
-    ) -> Result<bool, ToolError> {
+    ) -> Result<MovedTree, ToolError> {
         let (cx, (tool, _), mark) = (self.cx, self.by, tree.content_mark());
         let moved = EntryChange::moved(from.path(), to.path(), marked(tree.node(), mark), None);
         let act = |set: &ChangeSet<'_>| set.move_tree(from, tree, to, approval);
-        let done = self.journaled(JournalRecord::of_entry(tool, &moved), act, |MovedTree { copied, made }| {
+        Ok(self.journaled(JournalRecord::of_entry(tool, &moved), act, |MovedTree { copied, made }| {
             record_moved(cx, tool, tree, to.path(), None, made);
             read_before_write::carry_seen(cx, tree, to.path());
             // Other files by now, so another mark.
             let mark = if *copied { content_mark(cx, to, from) } else { Some(mark) };
             let is = mark.map(|mark| marked(tree.node(), mark).0);
             (vec![EntryChange { to: is, mark, ..moved.clone() }], made_above(made).collect())
-        })?;
-        Ok(done.copied)
+        })?)
     }
 
     /// Removes a tree whose every content has been kept, if it is what `bases` say, where there are any; whether it can be

@@ -89,6 +89,24 @@ impl GlobRequest {
         })
     }
 
+    /// The entries, by path, that a glob in the call of another tool means.
+    pub(super) fn of_entries(cx: &CallContext, pattern: &str) -> Result<(Self, GlobHits), ToolError> {
+        let args = Args {
+            pattern: pattern.to_owned(),
+            path: None,
+            include_dirs: Some(true),
+            sort: Some(Sort::Path),
+            max_results: i64::try_from(MAX_RESULTS).ok(),
+            offset: None,
+            no_ignore: None,
+            case_sensitive: None,
+        };
+        let mut request = Self::read(cx, args)?;
+        request.is_direct |= !pattern.contains('/') && pattern != "**";
+        let found = request.walk(cx, Ignored::Skip, &cx.stop, None)?;
+        Ok((request, found))
+    }
+
     pub(super) fn ignored(&self) -> Ignored {
         if self.args.no_ignore == Some(true) { Ignored::Include } else { Ignored::Skip }
     }

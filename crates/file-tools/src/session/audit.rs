@@ -24,7 +24,7 @@ use text_file::shorten;
 const PATH_ARGUMENTS: &[&str] = &["path", "source", "destination"];
 /// Other arguments whose text is shown as it is, up to [`MAX_TEXT`] characters. Everything else may be content.
 const PLAIN_ARGUMENTS: &[&str] =
-    &["pattern", "glob", "type", "mode", "sort", "encoding", "output_mode", "expected_revision"];
+    &["pattern", "glob", "type", "mode", "sort", "encoding", "output_mode", "expected_revision", "paths", "sources"];
 /// Gives the name in the schema of the argument that was sent under a name.
 type Canonical<'m> = &'m dyn Fn(&str) -> Option<&'static str>;
 /// Bytes of a text that is shown.

@@ -31,6 +31,9 @@ pub(crate) struct Output {
     pub(super) notes: Vec<String>,
     /// Whether the file did not exist before.
     pub(super) created: bool,
+    /// Directories that were made for it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) directories: Vec<String>,
     /// Bytes in the file now.
     pub(super) bytes: usize,
     /// Lines in the file now.

@@ -78,6 +78,14 @@ impl World {
             fs::set_permissions(at(name), fs::Permissions::from_mode(mode)).expect("rights");
             fs::File::open(at(name)).and_then(|file| file.set_modified(untouched())).expect("a time");
         }
+        for number in (0..20).filter(|_| scenario.name.starts_with("twenty")) {
+            let file = at(&format!("tree/{number:02}.md"));
+            fs::write(&file, format!("number {number}\n")).expect("a file");
+            fs::File::open(file).and_then(|file| file.set_modified(untouched())).expect("a time");
+        }
+        for name in ["dir/moved.txt", "dir/run.sh"].iter().filter(|_| scenario.name.starts_with("move of several")) {
+            fs::write(at(name), "replaced\n").expect("a file");
+        }
         symlink("../a.txt", at("dir/link")).expect("a link");
         if scenario.as_user.is_some() {
             fs::create_dir(at("ro")).expect("a folder");
@@ -156,7 +164,33 @@ impl Scenario {
                     ("undo", json!({ "to": "redo" })),
                 ],
             ),
+            all_or_none(
+                "move of several, two of them over files, undo",
+                vec![
+                    (
+                        "move",
+                        json!({ "sources": ["moved.txt", "tree", "*.sh"], "destination": "dir/", "overwrite": true }),
+                    ),
+                    undo(),
+                    ("undo", json!({ "to": "redo" })),
+                ],
+            ),
+            all_or_none(
+                "copy of several, undo",
+                vec![("copy", json!({ "sources": ["tree", "b.txt", "dir/sub"], "destination": "empty/" })), undo()],
+            ),
         ]
+    }
+
+    /// Twenty files by one glob into new directories, and back.
+    pub(super) fn of_twenty_files() -> Self {
+        Self {
+            may_leave: false,
+            ..Self::single_file_calls(
+                "twenty files, undo",
+                vec![("move", json!({ "sources": ["tree/*.md"], "destination": "new/inner/" })), ("undo", json!({}))],
+            )
+        }
     }
 
     pub(super) fn appends() -> Self {

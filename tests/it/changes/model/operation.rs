@@ -34,6 +34,13 @@ pub(super) enum Operation {
         to: String,
         overwrite: bool,
     },
+    /// Of several entries into a directory.
+    Several {
+        tool: &'static str,
+        from: Vec<String>,
+        into: String,
+        overwrite: bool,
+    },
     Delete {
         path: String,
         recursive: bool,
@@ -116,13 +123,23 @@ impl Operation {
             }
             4..=6 => Self::Edit { path: path(random), at: random.below(10), line },
             7 => Self::EditMissing { path: path(random) },
+            8..=9 if line.is_multiple_of(20) => Self::several(random, "move"),
             8..=9 => Self::Move { from: path(random), to: path(random), overwrite: random.one_in(2) },
+            10..=11 if line.is_multiple_of(20) => Self::several(random, "copy"),
             10..=11 => Self::Copy { from: path(random), to: path(random), overwrite: random.one_in(2) },
             12 => Self::Delete { path: path(random), recursive: random.one_in(2) },
             13 => Self::MakeDirectory { path: path(random) },
             14..=17 => Self::Undo,
             _ => Self::Redo,
         }
+    }
+
+    fn several(random: &mut Random, tool: &'static str) -> Self {
+        // As many numbers as a move of one takes, so that the operations that follow are the same.
+        let (first, into, overwrite) = (path(random), path(random), random.one_in(2));
+        let mut own = Random(random.0);
+        let more = (0..=own.below(3)).map(|_| path(&mut own)).collect::<Vec<_>>();
+        Self::Several { tool, from: [vec![first], more].concat(), into, overwrite }
     }
 
     fn patch(random: &mut Random, line: u32) -> Self {
@@ -158,6 +175,9 @@ impl Operation {
             }
             Self::Copy { from, to, overwrite } => {
                 ("copy", json!({ "source": from, "destination": to, "overwrite": overwrite }))
+            }
+            Self::Several { tool, from, into, overwrite } => {
+                (tool, json!({ "sources": from, "destination": format!("{into}/"), "overwrite": overwrite }))
             }
             Self::Delete { path, recursive } => ("delete", json!({ "path": path, "recursive": recursive })),
             Self::MakeDirectory { path } => ("mkdir", json!({ "path": path })),
@@ -215,6 +235,17 @@ impl Operation {
             }
             Self::Copy { from, to, overwrite } => {
                 by_ends(tree, from).map(|from| copied(tree, &from, to, *overwrite)).collect()
+            }
+            Self::Several { tool, from, into, overwrite } => {
+                let mut each: Vec<Vec<String>> = vec![Vec::new()];
+                for from in from {
+                    let ways: Vec<String> = by_ends(tree, from).collect();
+                    each = each
+                        .iter()
+                        .flat_map(|all| ways.iter().map(|one| [&all[..], std::slice::from_ref(one)].concat()))
+                        .collect();
+                }
+                each.iter().map(|from| several(tree, *tool == "move", from, into, *overwrite)).collect()
             }
             Self::Delete { path, recursive } => {
                 let is_refused = |path: &str| {
@@ -280,6 +311,26 @@ fn by_ends<'t>(tree: &'t Tree, path: &str) -> impl Iterator<Item = String> + use
     let is_there = tree.0.contains_key(path);
     let longer = tree.0.keys().filter(move |other| !is_there && other.ends_with(&end)).cloned();
     std::iter::once(path.to_owned()).chain(longer)
+}
+
+/// With all of these in a directory, or nothing where that is refused.
+fn several(tree: &Tree, moves: bool, from: &[String], into: &str, overwrite: bool) -> Option<Tree> {
+    let mut from = from.to_vec();
+    from.sort();
+    from.dedup();
+    let is_inside = |one: &String| from.iter().any(|other| one.starts_with(&format!("{other}/")));
+    let name = |one: &str| one.rsplit('/').next().expect("a name").to_owned();
+    let names: std::collections::BTreeSet<String> = from.iter().map(|one| name(one)).collect();
+    if from.iter().any(is_inside) || names.len() < from.len() || tree.file(into).is_some() {
+        return None;
+    }
+    let mut after = tree.clone();
+    for one in &from {
+        let to = format!("{into}/{}", name(one));
+        copied(tree, one, &to, overwrite)?;
+        after = after.with_copy(one, &to);
+    }
+    Some(if moves { from.iter().fold(after, |after, one| after.without(one)) } else { after })
 }
 
 /// With what is at `from` at `to`, or nothing where that is refused.

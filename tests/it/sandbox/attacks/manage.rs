@@ -36,6 +36,13 @@ pub(super) fn cases() -> Vec<Case> {
                 json!({ "source": path, "destination": "app/taken.txt" }),
                 DENIED,
             ));
+            for (name, sources, destination) in [
+                ("several from", json!([path, "app/a.txt"]), "app/taken/".to_owned()),
+                ("several to", json!(["app/a.txt", "app/sub"]), format!("{path}/")),
+            ] {
+                let arguments = json!({ "sources": sources, "destination": destination });
+                cases.push(case(format!("{tool} {name} {path}"), tool, arguments, GONE));
+            }
             for overwrite in [false, true] {
                 cases.push(case(
                     format!("{tool} to {path}, overwrite {overwrite}"),
@@ -63,6 +70,9 @@ fn policy() -> Vec<Case> {
                 json!({ "source": path, "destination": "app/plain.txt" }),
                 Expect::Harmless,
             ));
+            let with_others =
+                json!({ "sources": [path, format!("{path}*"), "app/a.txt"], "destination": "app/plain/" });
+            cases.push(case(format!("{tool} the secret {secret} with others"), tool, with_others, Expect::Harmless));
         }
         cases.push(case(
             format!("read what became of {secret}"),

@@ -149,6 +149,13 @@ pub(super) fn repositories() -> Vec<Case> {
             DENIED,
         ));
     }
+    // Nor are its parts brought together by one call.
+    let parts = json!(["app/halfhead/HEAD", "app/tmpl/objects", "app/tmpl/refs"]);
+    let arguments = json!({ "sources": parts, "destination": "app/fresh/" });
+    cases.push(case("copy the parts of a repository together", "copy", arguments, DENIED));
+    let add = |name: &str| format!("*** Add File: app/fresh/{name}\n+x\n");
+    let patch = format!("*** Begin Patch\n{}{}{}*** End Patch", add("HEAD"), add("objects/x"), add("refs/x"));
+    cases.push(case("add the parts of a repository together", "apply_patch", json!({ "patch": patch }), DENIED));
     cases.extend(honest_repositories());
     distinct(cases)
 }

@@ -1,15 +1,9 @@
-//! Where a change puts something: the new path of a file, and what `move` and `copy` share, two paths and what
-//! may be at the second.
+//! Where `move` and `copy` put something, and what may be there.
 
 use change_set::{Base, Tree, WritablePath};
 use confined_fs::{FileKind, LookAlikes, Revision, WorkspacePath};
 
-use super::{
-    context::CallContext,
-    error::ToolError,
-    read_before_write,
-    tool::{Alias, Fingerprint},
-};
+use super::super::{CallContext, Fingerprint, ToolError, read_before_write, tool::Alias};
 
 pub(crate) const MOVE_ALIASES: &[Alias] = &[
     Alias::names("source", &["from", "src", "path", "old_path", "oldPath", "source_path", "sourcePath", "file_path"]),
@@ -17,22 +11,30 @@ pub(crate) const MOVE_ALIASES: &[Alias] = &[
         "destination",
         &["to", "dst", "dest", "target", "new_path", "newPath", "destination_path", "destinationPath"],
     ),
+    Alias::names("sources", &["paths", "files", "source_paths", "sourcePaths", "file_paths"]),
     Alias::names("overwrite", &["replace"]),
 ];
 
-pub(crate) struct Destination {
-    pub(crate) path: WorkspacePath,
-    pub(crate) target: WritablePath,
-    pub(crate) occupant: Occupant,
-    pub(crate) bytes: u64,
+/// Where an entry is to go.
+pub(super) enum Place<'p> {
+    Given(&'p str),
+    /// Into a directory, under the name that it has.
+    Named(WorkspacePath),
+}
+
+pub(super) struct Destination {
+    pub(super) path: WorkspacePath,
+    pub(super) target: WritablePath,
+    pub(super) occupant: Occupant,
+    pub(super) bytes: u64,
 }
 
 impl Destination {
-    pub(crate) fn replacing(&self) -> &'static str {
+    pub(super) fn replacing(&self) -> &'static str {
         if self.occupant == Occupant::Nothing { "" } else { ", replacing the file there" }
     }
 
-    pub(crate) fn fingerprint(&self, source: &WorkspacePath, tree: &Tree) -> Fingerprint {
+    pub(super) fn fingerprint(&self, source: &WorkspacePath, tree: &Tree) -> Fingerprint {
         Fingerprint {
             path: format!("{source} to {}", self.target.path()),
             base: self.occupant.base(),
@@ -40,7 +42,7 @@ impl Destination {
         }
     }
 
-    pub(crate) fn check_replaces(&self, tree: &Tree) -> Result<(), ToolError> {
+    pub(super) fn check_replaces(&self, tree: &Tree) -> Result<(), ToolError> {
         if !tree.is_directory() || self.occupant == Occupant::Nothing {
             return Ok(());
         }
@@ -50,14 +52,14 @@ impl Destination {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Occupant {
+pub(super) enum Occupant {
     Nothing,
     /// A file that may be replaced; its content, where it was looked at.
     File(Option<Revision>),
 }
 
 impl Occupant {
-    pub(crate) fn base(self) -> Base {
+    pub(super) fn base(self) -> Base {
         match self {
             Self::Nothing | Self::File(None) => Base::Absent,
             Self::File(Some(revision)) => Base::Revision(revision),
@@ -65,9 +67,29 @@ impl Occupant {
     }
 }
 
+/// The directory that a destination with a slash at its end means; none of one without.
+pub(super) fn directory(cx: &CallContext, text: &str) -> Result<Option<WorkspacePath>, ToolError> {
+    if !text.trim_end().ends_with('/') {
+        return Ok(None);
+    }
+    let path = cx.resolve(text)?;
+    match cx.workspace.stat(&path) {
+        Ok(stat) if stat.kind != FileKind::Directory => {
+            let sentence = format!("{path} is a file, and a destination that ends in / is a directory");
+            Err(ToolError::invalid(sentence).hint("choose another destination"))
+        }
+        _ => Ok(Some(path)),
+    }
+}
+
 /// The destination of a move that changes nothing but the case of the name, where the file system finds `from` by both
 /// names, or makes another name of one that looks the same.
-pub(crate) fn respelled(cx: &CallContext, from: &WritablePath, text: &str) -> Result<Option<Destination>, ToolError> {
+pub(super) fn respelled(
+    cx: &CallContext,
+    from: &WritablePath,
+    place: &Place<'_>,
+) -> Result<Option<Destination>, ToolError> {
+    let Place::Given(text) = place else { return Ok(None) };
     let path = cx.workspace.resolve(text)?;
     let is_alike = || cx.workspace.look_alikes(&path) == LookAlikes::One(from.path().clone());
     let target = match cx.workspace.respelled(from, &path) {
@@ -77,31 +99,36 @@ pub(crate) fn respelled(cx: &CallContext, from: &WritablePath, text: &str) -> Re
     Ok(target.map(|target| Destination { path, target, occupant: Occupant::Nothing, bytes: 0 }))
 }
 
-/// Looks at the destination. `name` is what the entry is called, for a hint.
-pub(crate) fn resolve(
+/// Looks at the destination.
+pub(super) fn resolve(
     cx: &CallContext,
     source: &WorkspacePath,
-    text: &str,
+    place: &Place<'_>,
     overwrite: bool,
 ) -> Result<Destination, ToolError> {
-    let path = cx.resolve_new(text, |_| overwrite)?;
+    let path = match place {
+        Place::Given(text) => cx.resolve_new(text, |_| overwrite)?,
+        // A backslash is part of that name, which nobody has typed.
+        Place::Named(path) if path.display_name().contains('\\') => path.clone(),
+        Place::Named(path) => cx.resolve_new(&path.to_string(), |_| overwrite)?,
+    };
     // First: the source itself is what is there, and would be refused as an entry in the way.
     if path == *source {
         return Err(same_path(source));
     }
     let target = cx.workspace.writable_entry(&path).map_err(|error| match cx.workspace.stat(&path) {
         // A root cannot be replaced, and the call means a place in it.
-        Ok(stat) if stat.kind == FileKind::Directory && path.is_root() => is_directory(source, &path),
+        Ok(stat) if stat.kind == FileKind::Directory && path.is_root() => is_directory(source, place, &path),
         _ => error.into(),
     })?;
     let stat = cx.workspace.entry_stat(&target)?;
     let bytes = stat.as_ref().map_or(0, |stat| stat.size);
     let occupant = match stat.map(|stat| stat.kind) {
         None => Occupant::Nothing,
-        Some(FileKind::Directory) => return Err(is_directory(source, &path)),
+        Some(FileKind::Directory) => return Err(is_directory(source, place, &path)),
         // A rename would replace the link itself, where the call means the directory.
         Some(FileKind::Symlink) if cx.workspace.stat(&path).is_ok_and(|stat| stat.kind == FileKind::Directory) => {
-            return Err(is_directory(source, &path));
+            return Err(is_directory(source, place, &path));
         }
         Some(FileKind::File) if overwrite => Occupant::File(read_before_write::check_replaceable(cx, &path, &target)?),
         Some(FileKind::File) => {
@@ -116,7 +143,11 @@ pub(crate) fn resolve(
     Ok(Destination { path, target, occupant, bytes })
 }
 
-fn is_directory(source: &WorkspacePath, directory: &WorkspacePath) -> ToolError {
+fn is_directory(source: &WorkspacePath, place: &Place<'_>, directory: &WorkspacePath) -> ToolError {
+    if matches!(place, Place::Named(_)) {
+        return ToolError::invalid(format!("{directory} is a directory already, which is not replaced"))
+            .hint("choose another destination, or name what is in the source");
+    }
     let error = ToolError::invalid(format!("{directory} is a directory; the destination is the entry's own new path"));
     match directory.join(&source.display_name()) {
         Ok(inside) if !source.is_root() => error.hint(format!("pass destination={inside} to put it there")),
@@ -130,7 +161,7 @@ fn same_path(path: &WorkspacePath) -> ToolError {
 }
 
 /// Refuses a destination in or at the source itself.
-pub(crate) fn check_apart(source: &WorkspacePath, destination: &WorkspacePath) -> Result<(), ToolError> {
+pub(super) fn check_apart(source: &WorkspacePath, destination: &WorkspacePath) -> Result<(), ToolError> {
     // These are real paths: by way of a link, one place may have two names.
     if source == destination {
         return Err(same_path(source));
