@@ -107,7 +107,8 @@ fn named_word<'w>(word: &'w str, schema: &Map<String, Value>) -> Option<&'w str>
 fn names(schema: &Map<String, Value>) -> impl Iterator<Item = &str> {
     let has = |name: &&str| schema.get("properties").is_some_and(|known| known.get(*name).is_some());
     let usual = USUAL_ARGUMENTS.into_iter().filter(has).filter(|name| !required(schema).any(|other| other == *name));
-    required(schema).chain(usual)
+    // Of the two names of a move the first.
+    Some("source").into_iter().filter(has).chain(required(schema)).chain(usual)
 }
 
 fn required(schema: &Map<String, Value>) -> impl Iterator<Item = &str> {

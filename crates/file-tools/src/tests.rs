@@ -140,7 +140,7 @@ fn copy_and_move_refuse_a_missing_source_and_a_destination_in_it() {
 fn moved_file_counts_as_seen_at_its_new_path() {
     let tools = Tools::with(&[("a.txt", "one\n")]);
     let text = tools.call("move", json!({ "source": "a.txt", "destination": "d/b.txt" })).unwrap();
-    assert_eq!(text, "Moved a.txt to d/b.txt");
+    assert_eq!(text, "Moved a.txt to d/b.txt; created folder d/");
     tools.call("edit", json!({ "path": "d/b.txt", "old_string": "one", "new_string": "two" })).unwrap();
     assert_eq!((tools.content("d/b.txt"), tools.names()), ("two".into(), "d/ d/b.txt".into()));
 }
