@@ -354,6 +354,9 @@ fn texts(file: &PdfFile<'_>, dict: &Dict, subtype: &[u8]) -> Result<Vec<String>,
         None if has(b"Symbol") && !has(b"SymbolNeu") => BaseEncoding::Symbol,
         None => {
             own = encoding::own_encoding(file, dict)?;
+            if own.is_none() {
+                own = cff::own_encoding(file, dict)?;
+            }
             if subtype == b"TrueType" { BaseEncoding::WinAnsi } else { BaseEncoding::Standard }
         }
     };

@@ -39,7 +39,7 @@ mod path_index;
 mod pattern;
 mod query;
 mod stored_index;
-mod suffix_search;
+pub mod suffix_search;
 
 pub use completion::{CompletionRequest, Completions};
 pub use content_search::search;
@@ -57,7 +57,6 @@ pub use pattern::{BeyondAscii, Pattern, PatternError, PatternOptions, Reading};
 pub use query::{Keep, Query, Scope, SearchMode};
 pub(crate) use stored_index::{IndexContents, StoredFile, StoredIndex};
 pub use stored_index::{Saved, StoredIndexes, StoredStatus, Unusable};
-pub use suffix_search::{NearestTop, SuffixHits, search_tail};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

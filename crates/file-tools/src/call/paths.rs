@@ -10,7 +10,8 @@
 
 use confined_fs::resolve::{PathSuffix, has_drive, windows_form};
 use confined_fs::{LookAlikes, Revision, WorkspacePath, stop::StopReason};
-use tree_search::{NearestTop, Scope, SuffixHits, search_tail};
+use tree_search::Scope;
+use tree_search::suffix_search::{NearestTop, SuffixHits, search_tail};
 
 use super::{
     super::read::selection::path_before_selection,

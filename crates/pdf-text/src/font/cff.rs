@@ -2,6 +2,8 @@
 //! ligatures of most fonts of TeX.
 
 use super::encoding::BaseEncoding;
+use crate::object::{Dict, Object};
+use crate::{budget::PdfError, pdf_file::PdfFile};
 
 /// The standard strings from 150 on (appendix A of the note); those from 1 on are the standard encoding in its order.
 const LATIN_STRINGS: &str = "¹¬µ™Ð½±Þ¼÷¦°þ¾²®−ð×³©ÁÂÄÀÅÃÇÉÊËÈÍÎÏÌÑÓÔÖÒÕŠÚÛÜÙÝŸŽáâäàåãçéêëèíîïìñóôöòõšúûüùýÿž";
@@ -15,8 +17,23 @@ const CHARSET: u8 = 15;
 const ENCODING: u8 = 16;
 const CHAR_STRINGS: u8 = 17;
 
+/// Bytes of a program up to the tables that are read of it.
+const MAX_PROGRAM_BYTES: usize = 1 << 20;
+
+/// The encoding in the compact program of a font, if it has one.
+pub(super) fn own_encoding(file: &PdfFile<'_>, font: &Dict) -> Result<Option<Vec<String>>, PdfError> {
+    let descriptor = file.get(font, b"FontDescriptor")?;
+    let Some(descriptor) = descriptor.dict() else { return Ok(None) };
+    let Object::Stream(program) = file.get(descriptor, b"FontFile3")? else { return Ok(None) };
+    if program.dict.get(b"Subtype").and_then(Object::name) != Some(b"Type1C") {
+        return Ok(None);
+    }
+    let decoded = file.decode(&program, MAX_PROGRAM_BYTES)?;
+    Ok(decoded.and_then(|decoded| encoding_of(&decoded.bytes)))
+}
+
 /// The glyph names of the 256 codes; `None` for the standard encoding, and for a program that cannot be followed.
-pub(super) fn encoding_of(program: &[u8]) -> Option<Vec<String>> {
+fn encoding_of(program: &[u8]) -> Option<Vec<String>> {
     let names = Index::at(program, usize::from(*program.get(2)?))?;
     let tops = Index::at(program, names.end()?)?;
     let strings = Index::at(program, tops.end()?)?;

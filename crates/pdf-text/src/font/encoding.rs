@@ -3,7 +3,6 @@
 
 use encoding_rs::{MACINTOSH, WINDOWS_1252};
 
-use super::cff;
 use crate::lexer::{PdfLexer, PdfToken};
 use crate::object::{Dict, Object};
 use crate::{budget::PdfError, pdf_file::PdfFile};
@@ -130,23 +129,13 @@ const ZAPF_DINGBATS: [&str; 2] = [
 /// Bytes of a font program up to the end of its encoding, which is at its beginning.
 const CLEAR_TEXT: usize = 64 << 10;
 
-/// Bytes of a compact font program up to the tables that are read of it.
-const MAX_COMPACT_PROGRAM: usize = 1 << 20;
-
-/// The encoding in a Type 1 font program, also a compact one, which counts where the PDF names none: the mathematical fonts of TeX.
+/// The encoding in a Type 1 font program, which counts where the PDF names none: the mathematical fonts of TeX.
 ///
 /// The glyph names of the 256 codes; `None` if the font has no such program, or the standard encoding.
 pub(super) fn own_encoding(file: &PdfFile<'_>, font: &Dict) -> Result<Option<Vec<String>>, PdfError> {
     let descriptor = file.get(font, b"FontDescriptor")?;
     let Some(descriptor) = descriptor.dict() else { return Ok(None) };
-    let Object::Stream(program) = file.get(descriptor, b"FontFile")? else {
-        let Object::Stream(program) = file.get(descriptor, b"FontFile3")? else { return Ok(None) };
-        if program.dict.get(b"Subtype").and_then(Object::name) != Some(b"Type1C") {
-            return Ok(None);
-        }
-        let decoded = file.decode(&program, MAX_COMPACT_PROGRAM)?;
-        return Ok(decoded.and_then(|decoded| cff::encoding_of(&decoded.bytes)));
-    };
+    let Object::Stream(program) = file.get(descriptor, b"FontFile")? else { return Ok(None) };
     let Some(decoded) = file.decode(&program, CLEAR_TEXT)? else { return Ok(None) };
     let Some(start) = memchr::memmem::find(&decoded.bytes, b"/Encoding") else { return Ok(None) };
     let mut names = vec![String::new(); 256];
