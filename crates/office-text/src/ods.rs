@@ -161,6 +161,7 @@ impl SheetReader<'_> {
         self.at.text.clear();
         self.at.paragraphs = 0;
         let formula = Some(tag.text("formula")).filter(|formula| !formula.is_empty());
+        self.rows.has_formulas |= formula.is_some();
         // A text that is empty is a value.
         self.at.is_unknown = formula.is_some() && tag.text("value-type") != "string";
         let formula = formula.filter(|_| self.rows.wanted.formulas);

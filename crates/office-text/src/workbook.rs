@@ -48,6 +48,8 @@ pub struct SheetRows {
     pub next: Option<u32>,
     /// Whether cells of a row are left out, as it is too long.
     pub cut: bool,
+    /// Whether cells have a formula.
+    pub has_formulas: bool,
 }
 
 /// The letters of a column, `A` to `XFD`.
@@ -84,12 +86,13 @@ pub(crate) struct RowCollector {
     pub(crate) row_bytes: usize,
     rows: Vec<(u32, Vec<(u32, CellText)>)>,
     pub(crate) next: Option<u32>,
+    pub(crate) has_formulas: bool,
     cut: bool,
 }
 
 impl RowCollector {
     pub(crate) fn new(wanted: WantedCells) -> Self {
-        Self { wanted, bytes: 0, row_bytes: 0, rows: Vec::new(), next: None, cut: false }
+        Self { wanted, bytes: 0, row_bytes: 0, rows: Vec::new(), next: None, has_formulas: false, cut: false }
     }
 
     pub(crate) fn wants(&self, row: u32, column: u32) -> bool {
@@ -132,7 +135,12 @@ impl RowCollector {
     }
 
     pub(crate) fn finish(self, strings: &HashMap<u32, String>) -> SheetRows {
-        let mut found = SheetRows { next: self.next, cut: self.cut, ..SheetRows::default() };
+        let mut found = SheetRows {
+            next: self.next,
+            cut: self.cut,
+            has_formulas: self.has_formulas,
+            ..SheetRows::default()
+        };
         let first_column = self.wanted.columns.0.max(1);
         let (mut widest, mut bytes) = (0, 0);
         for (number, mut cells) in self.rows {

@@ -326,8 +326,8 @@ impl SearchedDocuments {
         (self.left > 0).then(|| left + next)
     }
 
-    /// Which documents have text that is missing here, or none. `is_of_interest`: there may be a match in them.
-    pub(super) fn notes(&self, is_of_interest: bool) -> Vec<String> {
+    /// Which documents have text that is missing here, or none: there may be a match in them.
+    pub(super) fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         if self.flawed.len() <= MAX_NAMED {
             let named = self.flawed.iter().map(|(path, why)| format!("{path} ({why})"));
@@ -341,7 +341,7 @@ impl SearchedDocuments {
             let reasons = reasons.iter().map(|(why, files)| format!("{files} {why}")).collect::<Vec<_>>().join(", ");
             notes.push(format!("({} not searched whole: {reasons})", count(self.flawed.len(), "document")));
         }
-        if is_of_interest && self.empty > 0 {
+        if self.empty > 0 {
             let hold = if self.empty == 1 { "holds" } else { "hold" };
             notes.push(format!("({} {hold} no text, as scans do)", count(self.empty, "document")));
         }

@@ -98,7 +98,7 @@ impl GrepReport<'_> {
         notes.extend(self.skipped_note(skipped, &skipped_paths, MAX_SEARCH_FILE_SIZE));
         // Once for all pages.
         if self.request.skip == 0 {
-            notes.extend(self.documents.notes(results == 0 || self.scope.file().is_some()));
+            notes.extend(self.documents.notes());
         }
         let not_utf8 = Some(self.found.tally.not_utf8).filter(|files| *files > 0);
         notes.extend(not_utf8.map(not_utf8_note));

@@ -167,6 +167,8 @@ struct Shown {
     noun: &'static str,
     total: usize,
     is_partial: bool,
+    /// Whether a value that is shown is that of a formula.
+    has_formulas: bool,
     headings: Vec<Definition>,
     hidden: HiddenNote,
     note: String,
@@ -422,7 +424,12 @@ impl Shown {
                 let share = (left.limit / (sheets.len() - at)).clamp(MIN_SHEET_UNITS.min(left.limit), left.limit);
                 let room = AnswerBudget { limit: if is_overview { share } else { left.limit }, ..left };
                 self.gauge = self.budget.reduced(left.limit - room.limit).gauge();
+                let had_formulas = self.has_formulas;
                 let read = self.read_sheet(document, at, sheet, &wanted, (room, is_overview));
+                if self.has_formulas && !had_formulas {
+                    let name = self.sheet_name(&sheets, at);
+                    let _ = writeln!(self.note, "(some values are computed; their formulas: part=\"sheet {name} formulas\")");
+                }
                 if let Err(error) = read {
                     (self.next, answered) = (Some((first, 0)), Err(error));
                 }
@@ -493,6 +500,7 @@ impl Shown {
                 heading.clear();
             }
         }
+        self.has_formulas |= found.has_formulas && !wanted.formulas;
         if found.cut {
             self.note.push_str("(a row has more than 1 MiB: its last cells are left out; name columns)\n");
         }
