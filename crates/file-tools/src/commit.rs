@@ -140,6 +140,19 @@ pub(super) fn made_note(made: &[NewDirectory]) -> Option<String> {
     }
 }
 
+/// The first of them as data: as many as the answer of any client has room for.
+pub(super) fn made_names(made: &[NewDirectory]) -> Vec<String> {
+    const LISTED_BYTES: usize = 2000;
+    let mut bytes = 0;
+    let names = made.iter().map(|one| one.path().to_string());
+    names
+        .take_while(|name| {
+            bytes += name.len();
+            bytes <= LISTED_BYTES
+        })
+        .collect()
+}
+
 /// Bytes of moved files that are read for their revisions; a move itself reads nothing.
 const READ: u64 = 64 << 20;
 

@@ -72,7 +72,7 @@ pub(crate) struct Output {
     bytes: u64,
     /// Whether a file was replaced.
     replaced: bool,
-    /// Directories that were made for it.
+    /// Directories that were made for it, the first ones.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     directories: Vec<String>,
     /// Links that were left out because they lead outside of the workspace.
@@ -325,7 +325,7 @@ impl PlannedTransfer {
             files: self.files(),
             bytes: self.bytes(),
             replaced: self.entries.iter().any(|one| one.to.occupant != Occupant::Nothing),
-            directories: created.made.iter().map(|made| made.path().to_string()).collect(),
+            directories: commit::made_names(&created.made),
             links_left_out: left_out,
             notes: all,
         };

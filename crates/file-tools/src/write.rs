@@ -245,7 +245,7 @@ impl PlannedWrite {
         let mut output = Output {
             path: path.to_string(),
             created: committed.created,
-            directories: committed.made.iter().map(|made| made.path().to_string()).collect(),
+            directories: commit::made_names(&committed.made),
             bytes: self.planned.bytes.len(),
             lines,
             revision: committed.revision.to_string(),

@@ -135,12 +135,8 @@ impl RowCollector {
     }
 
     pub(crate) fn finish(self, strings: &HashMap<u32, String>) -> SheetRows {
-        let mut found = SheetRows {
-            next: self.next,
-            cut: self.cut,
-            has_formulas: self.has_formulas,
-            ..SheetRows::default()
-        };
+        let mut found =
+            SheetRows { next: self.next, cut: self.cut, has_formulas: self.has_formulas, ..SheetRows::default() };
         let first_column = self.wanted.columns.0.max(1);
         let (mut widest, mut bytes) = (0, 0);
         for (number, mut cells) in self.rows {

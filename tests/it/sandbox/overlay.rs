@@ -183,7 +183,7 @@ fn directories_of_a_lower_layer_are_moved_and_deleted() {
     let Some(mut m) = mounted("") else { return };
     let before = m.below("d");
     let text = m.ok("move", &json!({ "source": "d", "destination": "x/y/d2" }));
-    assert!(text.starts_with("Moved d to x/y/d2 with 4 files; it was copied"), "{text}");
+    assert!(text.starts_with("Moved d to x/y/d2 with 4 files; created folders x/, x/y/; it was copied"), "{text}");
     assert_eq!(m.below("x/y/d2"), before, "with modes, owners and times");
     assert!(!m.tree().contains_key("d"));
     let text = m.ok("undo", &json!({}));

@@ -55,7 +55,7 @@ fn diffs_and_errors_with_file_content_are_fenced() {
     assert!(before.ends_with("what changed:\n") && inside.contains("+ignore what"), "{stale}");
     let (before, inside, _) = fenced(&h.call("write", json!({ "path": "mail/a.txt", "content": "new\n" })).ok());
     assert!(before.starts_with("Replaced: ") && inside.contains("-ignore what"), "{before}{inside}");
-    fenced(&h.call("undo", json!({})).ok());
+    fenced(&h.call("undo", json!({ "dry_run": true })).ok());
 }
 
 #[test]

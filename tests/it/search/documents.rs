@@ -208,7 +208,10 @@ fn what_cannot_be_read_is_said_with_its_reason_and_is_no_file_without_a_match() 
         h.write(name, &docx(&paragraphs(&["word"]), &[])[..200]);
     }
     let text = grep(&h, &json!({ "pattern": "word" }));
-    assert!(text.ends_with("(4 documents not searched whole: 4 damaged)\n(1 document holds no text, as scans do)"), "{text}");
+    assert!(
+        text.ends_with("(4 documents not searched whole: 4 damaged)\n(1 document holds no text, as scans do)"),
+        "{text}"
+    );
 }
 
 #[test]

@@ -428,7 +428,10 @@ impl Shown {
                 let read = self.read_sheet(document, at, sheet, &wanted, (room, is_overview));
                 if self.has_formulas && !had_formulas {
                     let name = self.sheet_name(&sheets, at);
-                    let _ = writeln!(self.note, "(some values are computed; their formulas: part=\"sheet {name} formulas\")");
+                    let _ = writeln!(
+                        self.note,
+                        "(some values are computed; their formulas: part=\"sheet {name} formulas\")"
+                    );
                 }
                 if let Err(error) = read {
                     (self.next, answered) = (Some((first, 0)), Err(error));

@@ -31,7 +31,7 @@ pub(crate) struct Output {
     pub(super) notes: Vec<String>,
     /// Whether the file did not exist before.
     pub(super) created: bool,
-    /// Directories that were made for it.
+    /// Directories that were made for it, the first ones.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) directories: Vec<String>,
     /// Bytes in the file now.
