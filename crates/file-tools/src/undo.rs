@@ -318,6 +318,7 @@ fn plan_return(
         HistoryPoint::Checkpoint(name, _) => format!("the checkpoint {}", echo(name)),
         _ => "the start of this session".to_owned(),
     };
+    let alone = within.first().map(|path| format!(", {path} alone")).unwrap_or_default();
     if !within.is_empty() {
         // They are printed names, of which nobody can say whether they are below a path.
         since.others.clear();
@@ -327,8 +328,8 @@ fn plan_return(
     Ok(PlannedReturn {
         whose: whose(cx, plan.paths.iter()),
         plan,
-        order: format!("Go back to {where_to}"),
-        done: format!("Went back to {where_to} (undo takes this back)"),
+        order: format!("Go back to {where_to}{alone}"),
+        done: format!("Went back to {where_to}{alone} (undo takes this back)"),
         reverted: "undo".to_owned(),
         others: since.others,
         undoable: Undoable::Yes,

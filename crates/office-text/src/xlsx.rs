@@ -216,7 +216,7 @@ impl SheetReader<'_> {
                     "f" => {
                         is_formula = formulas;
                         self.at.cell.formula = Some(String::new());
-                        self.rows.has_formulas |= self.at.row >= first;
+                        self.rows.has_formulas |= (first..=last).contains(&self.at.row);
                         self.at.cell.shared = tag.number("si").filter(|_| formulas);
                     }
                     // How Japanese is pronounced.

@@ -142,7 +142,8 @@ fn workbook_is_shown_by_sheets_and_rows() {
         format!(
             "sheet 1 of 2: Plan: 9 rows, 2 columns\nsheet 2 of 2: Old costs: 1 row, 1 column\n\
              --- sheet Plan: 9 rows, 2 columns ---\n\tA\tB\n1\ttask\tdays\n2\tdig\ta\\tb\n9\t\t42\n\
-             --- sheet Old costs: 1 row, 1 column ---\n\tA\n1\t1\n(2 sheets, rev {rev})"
+             --- sheet Old costs: 1 row, 1 column ---\n\tA\n1\t1\n\
+             (some values are computed; their formulas: part=\"sheet Plan formulas\")\n(2 sheets, rev {rev})"
         )
     );
     assert_eq!((&facts["sheets"], &facts["has_more"]), (&json!(2), &json!(false)));
@@ -157,7 +158,8 @@ fn workbook_is_shown_by_sheets_and_rows() {
         assert_eq!(text, "--- sheet Old costs: 1 row, 1 column ---\n\tA\n1\t1", "{name}");
     }
     let text = part(&h, "a.xlsx", "sheet Plan row 9");
-    assert_eq!(text, format!("{plan}\tA\tB\n9\t\t42"));
+    let note = "(some values are computed; their formulas: part=\"sheet Plan formulas\")";
+    assert_eq!(text, format!("{plan}\tA\tB\n9\t\t42\n{note}"));
     let fails = |part: &str| h.call("read", json!({ "path": "a.xlsx", "part": part })).fails("invalid_input");
     assert_eq!(
         fails("sheet Costs"),
@@ -311,7 +313,12 @@ fn workbook_without_a_part_shows_the_first_rows_of_each_sheet() {
     let text = read(&h, "a.xlsx", &json!({}));
     assert!(text.contains("\n40\t40\n--- sheet Short: 2 rows, 1 column (hidden) ---\n\tA\n1\t1\n2\t2\n--- "), "{text}");
     assert!(text.contains("\n--- sheet Gap: 110 rows, 1 column ---\n\tA\n3\t(no value stored)\n60\t60\n"), "{text}");
-    assert!(text.contains("\n98\t98\n(4 sheets, rev "), "{text}");
+    assert!(
+        text.contains(
+            "\n98\t98\n(some values are computed; their formulas: part=\"sheet Gap formulas\")\n(4 sheets, rev "
+        ),
+        "{text}"
+    );
     assert!(text.ends_with("; continue with part=\"sheet Long rows 41-\", part=\"sheet Gap rows 99-\")"), "{text}");
     // It goes on to the end of that sheet.
     let text = part(&h, "a.xlsx", "sheet Long rows 41-");

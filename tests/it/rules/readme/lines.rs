@@ -28,7 +28,6 @@ const NOT_RUN: &[(&str, &str)] = &[
     ("rootbound index", "the name of a command, not a call"),
     ("rootbound exec", "the name of a command, not a call"),
     ("rootbound completions", "the name of a command, not a call"),
-    ("rootbound history checkpoint", "the name of a command, not a call"),
     (
         "rootbound exec --root ~/code/app -- npm test",
         "needs the project's programs: exec::commands_of_the_page runs it",
