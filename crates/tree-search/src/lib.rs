@@ -15,7 +15,8 @@
 //! # Map
 //! A content search begins with a `query` (what is asked for: a `pattern` and a `scope`), and `content_search` answers it
 //! with `hits`; the files below that one are its steps. Which names count is decided in `name_glob` and `file_filter`; what
-//! is kept between calls, in `path_index` and `ngram_filter`; what is kept between processes, in `stored_index`. `links` tells
+//! is kept between calls, in `path_index` and `ngram_filter`; what is kept between processes, in `stored_index`. `documents`
+//! has the text of PDF and Office files, whose search is a step of `content_search`, too. `links` tells
 //! which links that were met lead to what was not searched.
 //!
 //! Names alone are searched by `completion` (what a person types of a path) and `suffix_search` (the end of a path);
