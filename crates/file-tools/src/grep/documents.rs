@@ -27,7 +27,7 @@ const READING_TIME: Duration = Duration::from_secs(5);
 const TIME_OF_ONE: Duration = Duration::from_secs(4);
 const BACKGROUND_TIME_OF_ONE: Duration = Duration::from_secs(30);
 /// Bytes of texts that may wait for a document before them.
-const MAX_WAITING_BYTES: usize = 8 << 20;
+const MAX_WAITING_BYTES: usize = 4 << 20;
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(250);
 const LOOK_INTERVAL: Duration = Duration::from_millis(2);
 /// Documents that a note names, each with why text of it is missing.

@@ -25,7 +25,7 @@ use crate::documents::{DocumentText, MetDocument};
 use crate::stored_index::{CLOCK_TICK, TEXT_SUFFIX, TOUCHED_EVERY};
 
 /// Bytes of texts that are in memory.
-const MAX_MEMORY_BYTES: usize = 16 << 20;
+const MAX_MEMORY_BYTES: usize = 12 << 20;
 /// Texts that are stored between two looks at how much there is in the folder.
 const STORED_PER_LOOK: usize = 32;
 /// Another number where documents give other texts, or the bytes have another meaning.
