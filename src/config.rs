@@ -1,7 +1,7 @@
 //! Start-up: the command line, the environment and a file → one [`Config`].
 //!
 //! `Config` holds one struct of each layer; no lower layer knows it. Every problem is reported at once.
-//! Nothing but the configuration file is opened.
+//! Nothing but the configuration file and the policy of the machine is opened.
 
 mod commands;
 mod environment;
@@ -9,6 +9,7 @@ mod exec;
 mod file;
 mod findings;
 mod lsp;
+mod machine_policy;
 mod options;
 mod raw;
 mod read;
@@ -78,6 +79,8 @@ pub struct Config {
     /// this role.
     pub role: Option<Role>,
     pub language_servers: Vec<LanguageServer>,
+    /// What the administrator of the machine takes away, for a person: the file first. Empty without one.
+    pub machine_policy: Vec<String>,
     /// Unusual but not wrong, for the log.
     pub warnings: Vec<String>,
 }
@@ -105,6 +108,7 @@ impl Default for Config {
             client_roles: Vec::new(),
             role: None,
             language_servers: Vec::new(),
+            machine_policy: Vec::new(),
             warnings: Vec::new(),
         }
     }

@@ -39,6 +39,13 @@ pub fn doctor(config: &Config, services: &Services, start: &StartReport) -> Exit
     out.head("rootbound", format_args!("{} on {}-{}", env!("CARGO_PKG_VERSION"), system.0, system.1));
     directories(&mut out, config, services);
     walls(&mut out, config, services, &start.confinement);
+    out.heading = "this machine";
+    for line in &config.machine_policy {
+        out.line(line);
+    }
+    if config.machine_policy.is_empty() {
+        out.line("no policy of an administrator");
+    }
     policy(&mut out, config, services);
     agent_rules(&mut out, config, start);
     limits(&mut out, config);

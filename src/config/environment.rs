@@ -24,6 +24,8 @@ pub struct Environment {
     /// Where state is kept unless the options say otherwise.
     pub state: Option<PathBuf>,
     pub program: Vec<PathBuf>,
+    /// Where the policy of the machine is, if there is one.
+    pub machine_policy: Option<PathBuf>,
     /// All variables, those that are not UTF-8 as well.
     pub variables: Vec<(OsString, OsString)>,
 }
@@ -37,6 +39,12 @@ impl Environment {
             None if cfg!(windows) => folders.cache_dir(),
             None => folders.data_dir(),
         });
+        // By the system's call, as anybody sets %ProgramFiles%. Only administrators write there, unlike in %ProgramData%.
+        #[cfg(windows)]
+        let administrator = known_folders::get_known_folder_path(known_folders::KnownFolder::ProgramFiles);
+        #[cfg(not(windows))]
+        let administrator =
+            Some(PathBuf::from(if cfg!(target_os = "macos") { "/Library/Application Support" } else { "/etc" }));
         // A relative one names another folder in each directory.
         let absolute = |folder: &PathBuf| folder.is_absolute();
         Self {
@@ -45,6 +53,7 @@ impl Environment {
             home: folders.as_ref().map(|folders| folders.home_dir().to_owned()).filter(absolute),
             state: state.filter(absolute).map(|folder| folder.join(env!("CARGO_PKG_NAME"))),
             program: program_names(),
+            machine_policy: administrator.map(|folder| folder.join(env!("CARGO_PKG_NAME")).join("policy.toml")),
             // `vars` panics at one that is not UTF-8.
             variables: std::env::vars_os().collect(),
         }

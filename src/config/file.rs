@@ -249,7 +249,7 @@ fn line_of(text: &str, offset: usize) -> usize {
     clippy::disallowed_types,
     reason = "the configuration file is the person's own and read before any root is open"
 )]
-fn text(path: &Path) -> Result<String, String> {
+pub(super) fn text(path: &Path) -> Result<String, String> {
     use std::io::Read as _;
 
     let file = std::fs::File::open(path).map_err(|error| error.to_string())?;

@@ -12,7 +12,9 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use crate::log;
 
-use super::{Action, Environment, Invocation, RawArgs, commands, file, suggestion, validate};
+use super::{
+    Action, Environment, Invocation, RawArgs, commands, file, machine_policy::MachinePolicy, suggestion, validate,
+};
 
 /// Exit code for a configuration that cannot be used.
 // As clap exits for a command line that it does not understand, so that both have one code.
@@ -60,6 +62,16 @@ impl Invocation {
             Ok(line) => line,
             Err(error) => return Err(refused(error, &words, &environment.directory)),
         };
+        // What prints or sets up something reaches no file of a workspace.
+        let is_bound = !matches!(line, ControlFlow::Break(Invocation::Print(_) | Invocation::SetUp(_)));
+        let place = environment.machine_policy.as_deref().filter(|_| is_bound);
+        let policy = place.map_or(Ok(None), MachinePolicy::read).unwrap_or_else(|why| {
+            problems.extend(why);
+            None
+        });
+        if matches!(line, ControlFlow::Break(Invocation::Execute(_))) {
+            problems.extend(policy.as_ref().and_then(MachinePolicy::exec_refusal));
+        }
         let (action, directories) = match line {
             ControlFlow::Break(_) if !problems.is_empty() => return Err(StartError::Problems(problems)),
             ControlFlow::Break(invocation) => return Ok(invocation),
@@ -74,7 +86,7 @@ impl Invocation {
         }
         environment.options(&mut raw, &mut problems);
         let file = read_file(&mut raw, environment, &mut problems);
-        let config = validate::config(&raw, action, &directories, file.as_deref(), environment, problems);
+        let config = validate::config(&raw, action, &directories, (file.as_deref(), policy), environment, problems);
         config.map(|config| Self::Start(Box::new(config))).map_err(StartError::Problems)
     }
 }
@@ -138,6 +150,7 @@ mod tests {
             home: Some("/home/me".into()),
             state: Some("/home/me/.local/state/rootbound".into()),
             program: Vec::new(),
+            machine_policy: None,
             variables: Vec::new(),
         }
     }

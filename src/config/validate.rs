@@ -3,6 +3,7 @@
 //! Nothing stops at the first wrong value: each is reported, and validation continues with the default.
 
 use std::{
+    collections::BTreeSet,
     ffi::OsString,
     path::{Path, PathBuf},
 };
@@ -16,15 +17,15 @@ use file_tools::{Group, Selection, Toolbox};
 
 use super::{
     Action, Config, Environment, EventsOptions, RawArgs, RawValue, Source, environment, findings::Findings, lsp,
-    options::options, roles, roots,
+    machine_policy::MachinePolicy, options::options, roles, roots,
 };
 
-/// Validates `raw`. `file` is the path of the configuration file, if there is one.
+/// Validates `raw`. `file` is the path of the configuration file, if there is one; `policy` takes away in the end.
 pub(super) fn config(
     raw: &RawArgs,
     action: Action,
     directories: &[OsString],
-    file: Option<&Path>,
+    (file, policy): (Option<&Path>, Option<MachinePolicy>),
     environment: &Environment,
     problems: Vec<String>,
 ) -> Result<Config, Vec<String>> {
@@ -41,13 +42,16 @@ pub(super) fn config(
         config.log = LevelFilter::ERROR;
     }
     found.selection(&mut config.selection);
-    config.audit.file = found.audit(config.audit.required);
+    let is_called = matches!(config.action, Action::Serve | Action::Call(_) | Action::Doctor);
+    let by_policy = is_called && policy.as_ref().is_some_and(|policy| policy.requires_audit);
+    config.audit.required |= by_policy;
+    config.audit.file = found.audit(config.audit.required, by_policy);
     config.audit.label = found.audit_label();
     found.events(&mut config.events);
     config.workspace.ignore.extra = raw.texts("ignore");
     let untrusted = config.workspace.policy.untrusted;
     // The table has set `untrusted`; the lists are read here, each pattern checked.
-    let policy = PolicyRules { untrusted, ..roots::policy_rules(raw, &mut found.problems) };
+    let rules = PolicyRules { untrusted, ..roots::policy_rules(raw, &mut found.problems) };
     for given in raw.of_all_sources("ignore") {
         // One by one, so that a problem names the place where its pattern was given.
         let one = IgnoreRules { extra: vec![given.text.clone()], no_default: true };
@@ -96,8 +100,28 @@ pub(super) fn config(
     let is_idle = config.server.unconfigured.is_some();
     let state = state.filter(|_| !is_idle);
     config.language_servers.retain(|_| !is_idle);
-    config.workspace.policy = policy;
-    Ok(roles::applied(Config { roots, state, warnings, ..config }))
+    config.workspace.policy = rules;
+    let mut config = Config { roots, state, warnings, ..config };
+    if let Some(policy) = policy {
+        limit(&mut config, &policy);
+    }
+    Ok(roles::applied(config))
+}
+
+/// Takes away what the policy of the machine does, also from each role.
+fn limit(config: &mut Config, policy: &MachinePolicy) {
+    config.machine_policy = policy.lines();
+    let mut taken = BTreeSet::new();
+    policy.limit_secrets(&mut config.workspace.policy, &mut taken);
+    policy.limit(&mut config.roots, &mut config.selection, &mut taken);
+    for role in &mut config.roles {
+        policy.limit(&mut role.roots, &mut role.selection, &mut taken);
+    }
+    if policy.exec_refusal().is_some() && !std::mem::take(&mut config.language_servers).is_empty() {
+        taken.insert("[lsp]".to_owned());
+    }
+    let words = |what| format!("{what} is not in force: the policy of this machine takes it away");
+    config.warnings.extend(taken.into_iter().map(words));
 }
 
 /// The groups of tools that are offered only with `--allow`.
@@ -148,10 +172,11 @@ impl Findings<'_> {
         }
     }
 
-    fn audit(&mut self, required: bool) -> Option<PathBuf> {
+    fn audit(&mut self, required: bool, by_policy: bool) -> Option<PathBuf> {
         let given = self.raw.effective("audit");
         if given.is_none() && required {
-            self.problems.push("--audit-required needs --audit FILE".to_owned());
+            let who = if by_policy { "the policy of this machine" } else { "--audit-required" };
+            self.problems.push(format!("{who} needs --audit FILE"));
         }
         let given = given?;
         if given.text.is_empty() {
@@ -256,7 +281,11 @@ fn own(
     environment: &Environment,
 ) -> Vec<PathBuf> {
     let logs = logs.iter().copied().flatten().flat_map(|log| AppendLog::names(log));
-    let others = file.into_iter().chain(state).map(|path| environment.directory.join(path));
+    let others = file
+        .into_iter()
+        .chain(state)
+        .chain(environment.machine_policy.as_deref())
+        .map(|path| environment.directory.join(path));
     others.chain(logs).chain(environment.program.iter().cloned()).collect()
 }
 

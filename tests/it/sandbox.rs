@@ -3,6 +3,8 @@
 pub(crate) mod attacks;
 mod confined;
 mod exec;
+#[cfg(target_os = "linux")]
+mod machine_policy;
 mod optional;
 #[cfg(target_os = "linux")]
 mod overlay;

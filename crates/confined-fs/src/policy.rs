@@ -12,6 +12,7 @@ mod agent_file;
 mod agent_rules;
 mod fold;
 mod globs;
+mod machine_patterns;
 pub(crate) mod reserved_names;
 mod rule;
 mod run_later;

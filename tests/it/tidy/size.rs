@@ -13,7 +13,7 @@ use super::{Source, crates, none, root, sources};
 const MAX_LINES: &[(&str, usize)] = &[
     ("crates/beneath", 1_760),
     ("crates/change-set", 5_320),
-    ("crates/confined-fs", 7_020),
+    ("crates/confined-fs", 7_080),
     ("crates/file-tools", 22_160),
     ("crates/image-view", 960),
     ("crates/lsp-check", 1_600),
@@ -25,7 +25,7 @@ const MAX_LINES: &[(&str, usize)] = &[
     ("crates/text-edit", 6_120),
     ("crates/text-file", 1_520),
     ("crates/tree-search", 8_260),
-    ("src", 10_540),
+    ("src", 10_760),
 ];
 
 /// Modules that a folder may have; a file and the folder of its name count once.
