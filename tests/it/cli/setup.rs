@@ -602,6 +602,17 @@ fn without_its_record_remove_lists_what_it_leaves() {
     assert_eq!(machine.everything(), before);
 }
 
+/// An administrator denies the same tools for everybody.
+#[test]
+fn page_on_managed_settings_names_the_tools_that_replace_turns_off() {
+    let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("SECURITY.md")).expect("a page");
+    for (client, list) in [("claude-code", "\"deny\": ["), ("gemini-cli", "toolName = [")] {
+        let printed = Machine::new().run(&[client, "--replace"]).stdout;
+        let line = printed.lines().map(str::trim).find(|line| line.starts_with(list)).expect("a list");
+        assert!(page.contains(line), "{client}: {line}");
+    }
+}
+
 #[test]
 fn tools_of_deerflow_become_comments() {
     let machine = Machine::new();

@@ -134,6 +134,32 @@ fn figures_of_the_comparison_are_those_that_were_measured() {
 }
 
 #[test]
+fn each_answer_of_the_security_review_names_a_test_or_says_why_not() {
+    let folder = top().join("docs/internals");
+    let page = fs::read_to_string(folder.join("security-review.md")).expect("the review").replace("\r\n", "\n");
+    let (mut complaints, mut seen) = (Vec::new(), 0);
+    for row in rows(&page).filter(|row| row.len() == 2 && row[1] != "answer" && !row[1].starts_with("---")) {
+        let mut tests = links(&row[1])
+            .filter(|(_, target)| Path::new(target).extension().is_some_and(|end| end == "rs"))
+            .peekable();
+        let says_why = ["not applicable", "not met", "as ", "]("].iter().any(|words| row[1].contains(words));
+        if tests.peek().is_none() && !says_why {
+            complaints.push(format!("{:?} has no answer", row[0]));
+        }
+        for (shown, target) in tests {
+            seen += 1;
+            let text = fs::read_to_string(folder.join(target)).unwrap_or_default();
+            let is_test =
+                |name: &str| text.contains(&format!("fn {name}(")) || text.contains(&format!("mcp_test!({name},"));
+            complaints
+                .extend(quoted(shown).filter(|name| !is_test(name)).map(|name| format!("{target}: no test {name}")));
+        }
+    }
+    assert!(complaints.is_empty(), "\n{}", complaints.join("\n"));
+    assert!(seen > 40, "{seen} tests");
+}
+
+#[test]
 fn actions_are_pinned_by_commit_with_the_version_beside_it() {
     let mut seen = 0;
     for entry in fs::read_dir(top().join(".github/workflows")).expect("workflows") {

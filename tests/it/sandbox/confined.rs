@@ -2,9 +2,14 @@
 
 #![cfg(target_os = "linux")]
 
-use std::{collections::BTreeMap, fs, path::Path};
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+};
 
 use serde_json::json;
+use tempfile::TempDir;
 
 use crate::harness::process::Process;
 
@@ -21,8 +26,8 @@ fn threads(process: &Path) -> Vec<BTreeMap<String, String>> {
     tasks.flatten().filter_map(|task| fs::read_to_string(task.path().join("status")).ok()).map(fields).collect()
 }
 
-/// Starts a server, makes calls, and returns the status of its threads.
-fn server(arguments: &[&str]) -> Vec<BTreeMap<String, String>> {
+/// Starts a server and makes calls; it ends with the folder.
+fn served(arguments: &[&str]) -> (Process, TempDir) {
     let dir = tempfile::tempdir().expect("a folder");
     for number in 0..50 {
         fs::write(dir.path().join(format!("{number}.txt")), "text\n").expect("written");
@@ -36,7 +41,32 @@ fn server(arguments: &[&str]) -> Vec<BTreeMap<String, String>> {
             "{answer}"
         );
     }
-    threads(Path::new(&format!("/proc/{}", process.pid().as_raw_pid())))
+    (process, dir)
+}
+
+fn folder(process: &Process) -> PathBuf {
+    Path::new("/proc").join(process.pid().as_raw_pid().to_string())
+}
+
+/// As [`served`], and returns the status of its threads.
+fn server(arguments: &[&str]) -> Vec<BTreeMap<String, String>> {
+    let (process, _dir) = served(arguments);
+    threads(&folder(&process))
+}
+
+/// Also where no wall keeps it from having one.
+#[test]
+fn server_holds_no_socket_of_a_network() {
+    let (process, _dir) = served(&["--confine", "off", "."]);
+    let local = fs::read_to_string(folder(&process).join("net/unix")).expect("a table of local sockets");
+    let local: Vec<&str> = local.lines().filter_map(|line| line.split_whitespace().nth(6)).collect();
+    let descriptors = fs::read_dir(folder(&process).join("fd")).expect("the process exists");
+    let open: Vec<String> = descriptors
+        .filter_map(|entry| Some(fs::read_link(entry.ok()?.path()).ok()?.to_string_lossy().into_owned()))
+        .collect();
+    let sockets = open.iter().filter_map(|target| target.strip_prefix("socket:[")?.strip_suffix(']'));
+    let other: Vec<&str> = sockets.filter(|inode| !local.contains(inode)).collect();
+    assert!(other.is_empty() && open.len() > 3, "{other:?} of {open:?}");
 }
 
 /// How many filters this process has itself, as in a container, which its children inherit.
