@@ -226,14 +226,26 @@ fn changed_document_is_read_again() {
     }
 }
 
-/// What `read` shows of a document part by part: each line with its part.
+/// What `read` shows of a document part by part: each line with its part, that of a row with the row.
 fn read_parts(h: &Harness, path: &str, parts: &[String]) -> Vec<(String, String)> {
     let mut lines = Vec::new();
     for part in parts {
         let shown = h.call("read", json!({ "path": path, "part": part })).ok();
         let (body, _) = shown.rsplit_once('\n').unwrap_or_default();
-        for line in body.lines().filter(|line| !line.starts_with("---") && !line.starts_with('(')) {
-            lines.push((part.clone(), line.to_owned()));
+        for line in body.lines().filter(|line| !line.starts_with('(')) {
+            // The title of a slide is in the line above it; the number of a row or paragraph is in front of a tab.
+            let title = line.strip_prefix("--- slide ").and_then(|rest| rest.strip_suffix(" ---")?.split_once(": "));
+            let numbered = line.split_once('\t').filter(|(number, _)| number.parse::<u32>().is_ok());
+            match (title, numbered) {
+                (Some((_, title)), _) => lines.push((part.clone(), title.to_owned())),
+                (None, Some((row, cells))) if part.starts_with("sheet ") => {
+                    lines.push((format!("{part} row {row}"), cells.to_owned()));
+                }
+                (None, Some((_, text))) => lines.push((part.clone(), text.to_owned())),
+                // Above the rows are the letters of the columns.
+                (None, None) if line.starts_with("---") || part.starts_with("sheet ") => {}
+                (None, None) => lines.push((part.clone(), line.to_owned())),
+            }
         }
     }
     lines
@@ -242,24 +254,24 @@ fn read_parts(h: &Harness, path: &str, parts: &[String]) -> Vec<(String, String)
 #[test]
 fn hits_are_those_of_the_text_that_reading_every_part_gives() {
     let h = office();
+    let numbered =
+        |what: &str, most: usize| -> Vec<String> { (1..=most).map(|number| format!("{what} {number}")).collect() };
     let parts: BTreeMap<&str, Vec<String>> = BTreeMap::from([
-        ("in/R-1.pdf", (1..=2).map(|page| format!("page {page}")).collect()),
-        ("in/contract.docx", (1..=3).map(|number| format!("paragraph {number}")).collect()),
-        ("in/letter.odt", (1..=2).map(|number| format!("paragraph {number}")).collect()),
+        ("in/R-1.pdf", numbered("page", 2)),
+        ("in/contract.docx", numbered("paragraph", 3)),
+        ("in/letter.odt", numbered("paragraph", 2)),
+        ("in/deck.pptx", numbered("slide", 2)),
+        ("in/budget.xlsx", ["2025", "2026"].map(|year| format!("sheet {year}")).to_vec()),
     ]);
     for (path, parts) in parts {
         let read = read_parts(&h, path, &parts);
-        let read: Vec<(String, String)> = read
-            .into_iter()
-            // The number of a paragraph is in front of a tab.
-            .map(|(part, line)| (part, line.split_once('\t').map_or(line.clone(), |(_, text)| text.to_owned())))
-            .collect();
         let hits = all_hits(&h, ".", Some(path), 2);
         let hits: Vec<(String, String)> = hits
             .iter()
             .map(|line| line.split_once(": ").unwrap())
             .map(|(part, text)| (part.to_owned(), text.to_owned()))
             .collect();
+        assert!(!hits.is_empty(), "{path}");
         assert_eq!(hits, read, "{path}");
     }
 }
