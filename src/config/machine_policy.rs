@@ -149,7 +149,7 @@ fn changed_by_others(path: &Path) -> io::Result<Option<String>> {
     const MAX_LINKS: usize = 40;
 
     let names = |path: &Path| path.components().map(|name| name.as_os_str().to_owned()).collect::<VecDeque<OsString>>();
-    let (mut rest, mut at, mut links) = (names(path), PathBuf::new(), 0);
+    let (mut rest, mut at, mut links, mut why) = (names(path), PathBuf::new(), 0, None);
     while let Some(name) = rest.pop_front() {
         match Path::new(&name).components().next() {
             Some(Component::RootDir) => at = PathBuf::from("/"),
@@ -167,11 +167,8 @@ fn changed_by_others(path: &Path) -> io::Result<Option<String>> {
             found => found?,
         };
         if found.uid() != 0 {
-            return Ok(Some(format!(
-                "is not trusted: {} belongs to the user {}, not to root",
-                at.display(),
-                found.uid()
-            )));
+            let owner = || format!("is not trusted: {} belongs to the user {}, not to root", at.display(), found.uid());
+            why.get_or_insert_with(owner);
         }
         if found.is_symlink() {
             links += 1;
@@ -182,12 +179,13 @@ fn changed_by_others(path: &Path) -> io::Result<Option<String>> {
             at.pop();
             rest = names(&target).into_iter().chain(rest).collect();
         } else if found.mode() & 0o022 != 0 {
-            return Ok(Some(format!("is not trusted: others than root may write {}", at.display())));
+            why.get_or_insert_with(|| format!("is not trusted: others than root may write {}", at.display()));
         } else if rest.is_empty() && !found.is_file() {
-            return Ok(Some("is not a regular file".to_owned()));
+            why.get_or_insert_with(|| "is not a regular file".to_owned());
         }
     }
-    Ok(None)
+    // Only of a file that is there: in a user namespace without root, as sandboxes make, `/` belongs to nobody.
+    Ok(why)
 }
 
 /// As in its folder, which only administrators may change unless they have given that right away.

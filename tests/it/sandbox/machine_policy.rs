@@ -204,8 +204,8 @@ fn a_policy_that_cannot_be_trusted_or_read_stops_the_start() {
         ("rm /etc/rootbound/policy.toml; ln -s /nothing /etc/rootbound/policy.toml", "leads to nothing"),
         ("rm /etc/rootbound/policy.toml; ln -s policy.toml /etc/rootbound/policy.toml", "too many links"),
         (
-            "mv /etc/rootbound/policy.toml /tmp/p$$; rm -r /etc/rootbound; ln -s /tmp /etc/rootbound; mv /tmp/p$$ /tmp/policy.toml",
-            "others than root may write /tmp",
+            "mkdir -m 1777 /etc/open; mv /etc/rootbound/policy.toml /etc/open; rmdir /etc/rootbound; ln -s open /etc/rootbound",
+            "others than root may write /etc/open",
         ),
         ("rm -r /etc/rootbound; touch /etc/rootbound", "cannot be read"),
         ("printf 'deny = [1]' >/etc/rootbound/policy.toml", "is not valid"),
@@ -218,13 +218,8 @@ fn a_policy_that_cannot_be_trusted_or_read_stops_the_start() {
         cases.push(("chown 1000 /etc/rootbound", "belongs to the user 1000, not to root"));
     }
     for (script, why) in cases {
-        // In its own /tmp, so that the case with a folder of everybody leaves nothing.
-        let script = format!(
-            "{script_start}{script}",
-            script_start = if script.contains("/tmp") { "mount -t tmpfs -o mode=1777 none /tmp\ncd /\n" } else { "" }
-        );
         for arguments in [&["--root", "/usr", "tools"][..], &["exec", "--root", "/usr", "--", "/bin/true"]] {
-            let outcome = run(&dir, "deny = ['x']", &script, arguments);
+            let outcome = run(&dir, "deny = ['x']", script, arguments);
             assert_eq!(outcome.code, Some(BAD_CONFIGURATION), "{script}: {}{}", outcome.stdout, outcome.stderr);
             assert!(outcome.stderr.contains(file) && outcome.stderr.contains(why), "{script}: {}", outcome.stderr);
         }
@@ -267,4 +262,14 @@ fn no_call_changes_the_policy() {
         assert!(outcome.stderr.contains("access denied"), "{call:?}: {}", outcome.stderr);
     }
     assert!(!Path::new("/etc/rootbound/policy.toml").exists() || !may_mount(), "the test is outside of its namespace");
+}
+
+#[test]
+fn without_a_policy_the_program_starts_where_root_is_unknown() {
+    let Some(dir) = folder() else { return };
+    let mut command = Command::new("unshare");
+    let own = program(dir.path());
+    command.arg("--user").arg(own.get_program()).args(["--state-dir", "off", "app", "call", "read", "path=main.rs"]);
+    let outcome = Outcome::of(command.current_dir(dir.path()).env("HOME", dir.path()).env_remove("ROOTBOUND_CONFIG"));
+    assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
 }
