@@ -43,8 +43,8 @@ pub(crate) struct Undo;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Args {
-    /// Revert the last change to this path or below it (of a move, to either path); with `to`, only what is at or below it.
-    /// Default: all.
+    /// Revert the last change to this path or below it (of a move, to either path), whole if it is of several files; with
+    /// `to`, only what is at or below it. Default: all.
     path: Option<String>,
     /// `session`, a checkpoint's name, or `redo` to take the last undo back. Default: the last change.
     to: Option<String>,

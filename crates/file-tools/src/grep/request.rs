@@ -187,7 +187,7 @@ pub(crate) struct Args {
     pub(super) after: Option<i64>,
     /// Name the function or type around each match. Default: false.
     pub(super) scope: Option<bool>,
-    /// Order of files: by path, or newest first. Default: path.
+    /// Order of files: by path, documents last, or newest first. Default: path.
     pub(super) sort: Option<Sort>,
     /// Most lines (in other modes: files) to return, at most 500. Default: 100.
     pub(super) max_results: Option<i64>,

@@ -33,7 +33,7 @@ pub(crate) struct Args {
     /// A rev you have: returns only what changed since.
     pub(super) since: Option<String>,
     /// Instead of lines: `def NAME`, `pages 3-5` (PDF), `cells 2-4` (notebook), `region X,Y,WIDTH,HEIGHT` (image),
-    /// `columns 2001-4000` (long lines), `paragraphs 20-60`, `section HEADING` (Word), `sheet NAME rows 1-200 columns A-F` (Excel),
+    /// `columns 2001-4000` (long lines), `paragraphs 20-60`, `section HEADING` (Word), `sheet NAME rows 1-200 columns A-F [formulas]` (Excel),
     /// `slides 3-5`, `image 2`.
     pub(super) part: Option<String>,
 }
