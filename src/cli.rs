@@ -12,7 +12,7 @@ mod index;
 mod setup;
 
 use std::{
-    io::{self, Write as _},
+    io::{self, IsTerminal as _, Write as _},
     process::ExitCode,
     time::Duration,
 };
@@ -73,6 +73,18 @@ fn fail(text: &str, code: u8) -> ExitCode {
 /// Prints what was done, or the error; the exit code is 0 or 1.
 fn report(done: Result<String, ToolError>) -> ExitCode {
     done.map_or_else(|error| fail(&error.text(), 1), |text| print(text.trim_end()))
+}
+
+/// Asks a person on the terminal. `None` if there is no terminal.
+fn asked(question: &str) -> Option<bool> {
+    if !io::stdin().is_terminal() {
+        return None;
+    }
+    let mut stderr = io::stderr().lock();
+    let _ = write!(stderr, "{question} [y/N] ").and_then(|()| stderr.flush());
+    let mut answer = String::new();
+    let read = io::stdin().read_line(&mut answer).is_ok();
+    Some(read && matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
 }
 
 /// Does `work` while a line on the terminal shows that it goes on. Where stderr is no terminal, nothing is shown.

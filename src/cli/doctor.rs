@@ -17,9 +17,12 @@ use crate::{
     config::{Config, Role},
     server::{Confirm, Services},
 };
-use file_tools::{AnswerBudget, ReadBeforeWrite};
+use file_tools::{AnswerBudget, ReadBeforeWrite, count, undo::purge::kept_secrets};
 
 use super::{index, print};
+
+/// Files that became secret and are named.
+const MAX_KEPT_SECRETS: usize = 5;
 
 #[derive(Debug)]
 pub struct StartReport {
@@ -51,7 +54,7 @@ pub fn doctor(config: &Config, services: &Services, start: &StartReport) -> Exit
     limits(&mut out, config);
     indexes(&mut out, config, services, start);
     language_servers(&mut out, config, services);
-    records(&mut out, config, start);
+    records(&mut out, config, services, start);
     out.heading = "remarks";
     for remark in &config.warnings {
         out.line(format_args!("- {remark}"));
@@ -308,7 +311,7 @@ fn language_servers(out: &mut Report, config: &Config, services: &Services) {
     }
 }
 
-fn records(out: &mut Report, config: &Config, start: &StartReport) {
+fn records(out: &mut Report, config: &Config, services: &Services, start: &StartReport) {
     match (&config.state, start.state) {
         (Some(path), true) => {
             out.head("state", path.display());
@@ -326,6 +329,12 @@ fn records(out: &mut Report, config: &Config, start: &StartReport) {
     if config.history.on_disk && start.state {
         let most = exact_size(config.history.bytes);
         out.line(format_args!("former content is kept there, up to {most} in total"));
+        for (path, lines) in kept_secrets(&services.workspace, &services.session, MAX_KEPT_SECRETS) {
+            let (path, changes) = (escape_controls(&path), count(lines, "change"));
+            out.complaints.push(format!(
+                "the history keeps contents of {changes} of {path}, which is denied now: rootbound history purge {path}"
+            ));
+        }
     } else {
         out.line("former content is kept until the server ends");
     }

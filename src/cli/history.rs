@@ -10,17 +10,18 @@ use std::{
 use confined_fs::escape::escape_controls;
 
 use crate::{
-    config::{DiffRequest, HistoryCommand, ListRequest, RestoreRequest},
+    config::{DiffRequest, HistoryCommand, ListRequest, PurgeRequest, RestoreRequest},
     server::Services,
 };
 use file_tools::{
     Kind, ToolError,
     session::history::{CheckpointAsker, CheckpointName, JournalRecord, RecordKind, now},
+    undo::purge::Purge,
     undo::restore::{self as bring_back, HistoryPoint, diff_from, restore_to},
     utc,
 };
 
-use super::{TIME_LIMIT, age, report, with_bar};
+use super::{TIME_LIMIT, age, asked, report, with_bar};
 
 /// Digits of a revision that are shown; `restore` accepts any unique prefix.
 const SHOWN_DIGITS: usize = 12;
@@ -36,6 +37,7 @@ pub fn history(services: &Services, command: &HistoryCommand) -> ExitCode {
         HistoryCommand::Restore(request) => with_bar("restoring", |_| restore(services, request)),
         HistoryCommand::Diff(request) => with_bar("comparing", |_| diff(services, request)),
         HistoryCommand::Checkpoint { name } => checkpoint(services, name),
+        HistoryCommand::Purge(request) => purge(services, request),
     })
 }
 
@@ -99,6 +101,7 @@ fn table(records: &[JournalRecord], now: u64) -> String {
 
 fn line(record: &JournalRecord, now: u64) -> String {
     let before = match (&record.old, record.kind) {
+        _ if record.is_purged() => "purged",
         (Some(revision), _) => revision.get(..SHOWN_DIGITS).unwrap_or(revision),
         (None, RecordKind::Directory) => "directory",
         (None, RecordKind::Made) => "made",
@@ -183,6 +186,20 @@ fn checkpoint(services: &Services, name: &str) -> Result<String, ToolError> {
         Ok(false) => Ok(format!("Checkpoint {name} made")),
         Ok(true) => Ok(format!("Checkpoint {name} moved: it is now the state of this moment")),
         Err(error) => Err(failed(&error.kind().to_string())),
+    }
+}
+
+fn purge(services: &Services, request: &PurgeRequest) -> Result<String, ToolError> {
+    let (workspace, session, path) = (&services.workspace, &services.session, request.path.as_deref());
+    let Some(purge) = Purge::of(workspace, session, path)? else {
+        return Ok("nothing is kept: there is no state folder (--state-dir)".to_owned());
+    };
+    let would = format!("This removes for good: {}", escape_controls(&purge.to_string()));
+    let declined = |why: &str| ToolError::new(Kind::Declined, format!("nothing was removed{why}"));
+    match if request.yes { Some(true) } else { asked(&format!("{would}\nRemove it?")) } {
+        Some(true) => Purge::run(workspace, session, path),
+        Some(false) => Err(declined("")),
+        None => Err(declined(&format!(". {would}")).hint("stdin is not a terminal, so nobody can be asked: add --yes")),
     }
 }
 

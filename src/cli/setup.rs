@@ -20,10 +20,7 @@ mod properties;
 mod records;
 mod server_list;
 
-use std::{
-    io::{self, IsTerminal as _, Write as _},
-    process::ExitCode,
-};
+use std::process::ExitCode;
 
 use confined_fs::escape::escape_controls;
 
@@ -39,7 +36,7 @@ use self::{
 };
 use clients::{Folders, System};
 
-use super::print;
+use super::{asked, print};
 
 /// How often a change is computed again because another program has changed the file since it was read.
 const MAX_ATTEMPTS: usize = 50;
@@ -250,16 +247,4 @@ fn approve(diff: &str) -> Result<()> {
         )
         .of_usage()),
     }
-}
-
-/// Asks a person on the terminal. `None` if there is no terminal.
-fn asked(question: &str) -> Option<bool> {
-    if !io::stdin().is_terminal() {
-        return None;
-    }
-    let mut stderr = io::stderr().lock();
-    let _ = write!(stderr, "{question} [y/N] ").and_then(|()| stderr.flush());
-    let mut answer = String::new();
-    let read = io::stdin().read_line(&mut answer).is_ok();
-    Some(read && matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
 }

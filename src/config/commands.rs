@@ -43,13 +43,13 @@ pub(super) const COMMAND_ROWS: &[CommandRow] = &[
                  The exit code is 1 if the tool answers with an error."
                 })
     }),
-    ("history", "List, compare and restore the recorded changes, and name states to go back to", |command| {
+    ("history", "List, compare, restore and purge the recorded changes, and name states to go back to", |command| {
         // `rootbound history src` lists as `rootbound history list src` does.
         let command = own_commands::<HistoryCommand>(own::<ListRequest>(command));
         with_flags(command)
             .subcommand_precedence_over_arg(true)
             .override_usage(
-                "rootbound history [OPTIONS] [PATH]\n       rootbound history [OPTIONS] list | restore | diff | checkpoint …",
+                "rootbound history [OPTIONS] [PATH]\n       rootbound history [OPTIONS] list | restore | diff | checkpoint | purge …",
             )
             .after_help("Examples:\n  rootbound history src/main.rs\n  rootbound history restore src/main.rs")
     }),

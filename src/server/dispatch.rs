@@ -21,6 +21,7 @@ use tracing::Instrument as _;
 use file_tools::{
     Answer, Blocking, CallContext, Change, Content, ErasedTool, Kind, Plan, ToolError,
     audit::{Audit, AuditOutcome, CallRecord},
+    undo::purge::Purge,
 };
 
 use super::{
@@ -144,6 +145,7 @@ impl Dispatcher {
         let span = tracing::info_span!("call", tool = call.tool, id = call.caller.request);
         async {
             let started = Instant::now();
+            let start = self.services.forget_purged();
             self.recover().await;
             let mut result = self.answer(call).await;
             if let Ok(Response::Answer(answer, _)) = &mut result
@@ -152,6 +154,14 @@ impl Dispatcher {
                 // What is read as a resource is the content of a file, and a note would become a part of it.
                 let notes = self.services.workspace.take_recovery_notes();
                 answer.content.extend(notes.into_iter().map(|note| Content::Text(format!("note: {note}"))));
+            }
+            // The call may have kept once more what was purged meanwhile.
+            if self.services.session.purges.end() != start {
+                let services = Arc::clone(&self.services);
+                let again = move || Purge::again(&services.workspace, &services.session, start);
+                if let Err(error) = self.shared.pools.within(self.limit(), again).await.and_then(|done| done) {
+                    tracing::error!(%error, "what was purged during this call may be kept again: purge once more");
+                }
             }
             log(&result, started.elapsed());
             result

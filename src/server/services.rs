@@ -79,6 +79,15 @@ pub struct Services {
 }
 
 impl Services {
+    /// Before a call: forgets what a person has purged since the last one, and says how far that goes.
+    pub(super) fn forget_purged(&self) -> u64 {
+        let (end, is_news) = self.session.forget_purged();
+        if is_news {
+            self.path_index.forget();
+        }
+        end
+    }
+
     /// Why there is no directory to offer, if so: every call is answered with it.
     pub(super) fn unconfigured(&self) -> Option<String> {
         self.options.unconfigured.clone().or_else(|| self.workspace.unusable())

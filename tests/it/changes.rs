@@ -10,6 +10,7 @@ mod manage;
 mod model;
 mod parallel_processes;
 mod patch;
+mod purge;
 mod repair_from_error;
 mod rights;
 mod several;

@@ -188,6 +188,11 @@ impl Dir {
         self.open_to_write(name, how | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC, 0)
     }
 
+    /// Opens a file of the program's own that is there, to write anywhere in it. A link is refused.
+    pub fn child_to_overwrite(&self, name: &OsStr) -> io::Result<File> {
+        self.child_to_change(name, false)
+    }
+
     /// Opens a file for appending, making it (for its owner only) when it is missing.
     pub fn append(&self, name: &OsStr) -> io::Result<File> {
         let flags = OFlags::WRONLY

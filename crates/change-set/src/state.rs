@@ -3,7 +3,7 @@
 //! Opened once; files in it are reached by bare names through its handle, never through a link, so that a link put
 //! there by another process is neither read nor written through.
 
-use std::io::{self, Read as _};
+use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use std::{ffi::OsStr, fs::File, path::Path, thread};
 
@@ -143,6 +143,19 @@ impl StateDir {
         let mut bytes = Vec::new();
         open.take(max).read_to_end(&mut bytes)?;
         Ok(bytes)
+    }
+
+    /// Writes `bytes` over what is at `offset` of a file; what others append meanwhile stays.
+    pub fn overwrite(&self, file: &str, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        let mut open = regular(self.dir.child_to_overwrite(bare(file)?)?)?;
+        open.seek(SeekFrom::Start(offset))?;
+        beneath::write_all(&open, bytes)
+    }
+
+    /// The names of the folders in it.
+    pub fn folders(&self) -> io::Result<Vec<String>> {
+        let listed = self.dir.reopen(OpenFor::List)?.list()?.into_iter();
+        Ok(listed.filter(|one| one.kind == FileKind::Directory).filter_map(|one| one.name.into_string().ok()).collect())
     }
 
     /// Replaces a file, or makes it, atomically.

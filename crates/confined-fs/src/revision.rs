@@ -41,7 +41,7 @@ impl Revision {
         self.0
     }
 
-    pub fn from_bytes(bytes: [u8; 16]) -> Self {
+    pub const fn from_bytes(bytes: [u8; 16]) -> Self {
         Self(bytes)
     }
 

@@ -5,13 +5,18 @@ mod change_feed;
 mod confirm_codes;
 pub mod history;
 mod ledger;
+mod purge_log;
 mod quota;
 
 pub use change_feed::{ChangeFeed, ChangeKind, ChangeListener, CommittedChange, EntryKind};
 pub use confirm_codes::{ConfirmCodes, KEY_BYTES};
 pub use history::{History, HistoryLimits};
 pub use ledger::{KnownStates, Ledger, Seen, Shown, UnsavedRead, View, Writer};
+pub use purge_log::PurgeLog;
 pub use quota::{Cost, Quota, QuotaError, QuotaLimits, RootBytes};
+
+pub(crate) use history::{JournalLine, KeptContents};
+pub(crate) use ledger::{living, purge_seen};
 
 use std::io;
 
@@ -24,6 +29,7 @@ pub struct Session {
     pub history: History,
     pub quota: Quota,
     pub changes: ChangeFeed,
+    pub purges: PurgeLog,
 }
 
 impl Session {
@@ -36,11 +42,23 @@ impl Session {
     pub fn of(state: Option<StateDir>, limits: &HistoryLimits, role: Option<&str>, quota: QuotaLimits) -> Self {
         let history = History::new(state.as_ref(), limits);
         let own = |role: &str| format!("role-{}", Revision::of(role.as_bytes()));
+        let purges = PurgeLog::new(state.as_ref().and_then(|state| state.try_clone().ok()));
         let seen = match role {
             Some(role) => state.and_then(|state| state.folder(&own(role)).ok()),
             None => state,
         };
-        Self { ledger: Ledger::new(seen), history, quota: Quota::new(quota), changes: ChangeFeed::default() }
+        Self { ledger: Ledger::new(seen), history, quota: Quota::new(quota), changes: ChangeFeed::default(), purges }
+    }
+
+    /// Before a call: where the log of purges ends, and whether that is news. If so, everything that is in memory of contents
+    /// is forgotten.
+    pub fn forget_purged(&self) -> (u64, bool) {
+        self.purges.catch_up(|| self.forget())
+    }
+
+    pub(crate) fn forget(&self) {
+        self.history.forget();
+        self.ledger.forget();
     }
 
     /// The codes by which changes are confirmed; `None` without a state folder.

@@ -5,6 +5,7 @@
 
 mod plan;
 mod planner;
+pub mod purge;
 pub mod restore;
 mod since;
 mod virtual_tree;
@@ -261,7 +262,8 @@ fn refused(cx: &CallContext, top: &EntryChange, left: &SkippedPath) -> ToolError
                 .hint("move it out of the way, then undo again")
         }
         Reason::NotKept => {
-            let message = format!("the earlier content of {path} is no longer in the history, which has a size limit");
+            let message =
+                format!("the earlier content of {path} is no longer kept: it was purged, or there were too many");
             ToolError::new(Kind::NotFound, message).hint("write the content again")
         }
         Reason::Gone => {

@@ -165,6 +165,13 @@ impl PathIndex {
         DocumentTexts::new(&self.stored.stored, &self.texts)
     }
 
+    /// Forgets the texts of documents and the indexes, also the stored ones that were loaded: what is needed is read again.
+    pub fn forget(&self) {
+        self.texts.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.stored.loaded.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.roots().clear();
+    }
+
     /// In a few words on each root, for diagnosis: its public name, and whether it is indexed or why not.
     pub fn report(&self) -> Vec<(String, String)> {
         let describe = |state: &RootState| match state {

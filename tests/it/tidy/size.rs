@@ -11,10 +11,10 @@ use super::{Source, crates, none, root, sources};
 /// Ceilings of the product lines of each crate: lines of code without tests, blanks and comments. Each commit that removes
 /// lines lowers them to the next multiple of 20; one that raises a ceiling says what it is paid for with.
 const MAX_LINES: &[(&str, usize)] = &[
-    ("crates/beneath", 1_760),
-    ("crates/change-set", 5_320),
+    ("crates/beneath", 1_780),
+    ("crates/change-set", 5_340),
     ("crates/confined-fs", 7_080),
-    ("crates/file-tools", 22_160),
+    ("crates/file-tools", 22_600),
     ("crates/image-view", 960),
     ("crates/lsp-check", 1_600),
     ("crates/office-text", 2_920),
@@ -24,8 +24,8 @@ const MAX_LINES: &[(&str, usize)] = &[
     ("crates/structured-text", 1_140),
     ("crates/text-edit", 6_120),
     ("crates/text-file", 1_520),
-    ("crates/tree-search", 8_260),
-    ("src", 10_760),
+    ("crates/tree-search", 8_280),
+    ("src", 10_820),
 ];
 
 /// Modules that a folder may have; a file and the folder of its name count once.

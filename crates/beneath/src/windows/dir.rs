@@ -163,6 +163,12 @@ impl Dir {
         Err(io::ErrorKind::Unsupported.into())
     }
 
+    pub fn child_to_overwrite(&self, name: &OsStr) -> io::Result<File> {
+        let mut options = OpenOptions::new();
+        options.write(true).custom_flags(OPEN_REPARSE_POINT);
+        retried(|| open(&self.file, Path::new(name), &options))
+    }
+
     pub fn append(&self, name: &OsStr) -> io::Result<File> {
         let mut options = OpenOptions::new();
         options.append(true).create(true).custom_flags(OPEN_REPARSE_POINT);

@@ -249,6 +249,25 @@ fn file_name(id: u64, stage: Stage) -> OsString {
     OsString::from(format!("{id:016x}{}", stage.suffix()))
 }
 
+impl StateDir {
+    /// Removes what is left of transactions that nobody recovers: damaged intents, and contents without an intent.
+    pub fn remove_unrecoverable(&self) -> io::Result<()> {
+        let folder = self.dir().child_dir(OsStr::new(FOLDER), OpenFor::List).if_there()?;
+        let Some(folder) = folder else { return Ok(()) };
+        let left = folder.list()?;
+        // Listed once more: an intent comes before its contents, and a listing may miss one that gets another name.
+        let again = folder.reopen(OpenFor::List)?.list()?;
+        let intents: HashSet<u64> =
+            left.iter().chain(&again).filter_map(|one| FoundIntent::of(&one.name)).map(|found| found.id).collect();
+        let is_needed = |name: &str| {
+            let id = name.strip_prefix(".rootbound-").unwrap_or(name).get(..16);
+            id.and_then(|id| u64::from_str_radix(id, 16).ok()).is_none_or(|id| intents.contains(&id))
+        };
+        let mut gone = left.iter().filter(|one| one.name.to_str().is_some_and(|name| !is_needed(name)));
+        gone.try_for_each(|one| folder.remove(&one.name).if_there().map(drop))
+    }
+}
+
 /// The folder of intents, once there is a state folder, and what recovery has to report.
 #[derive(Debug, Default)]
 pub(crate) struct Intents {

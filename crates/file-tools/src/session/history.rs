@@ -22,10 +22,13 @@ use disk_store::DiskStore;
 
 mod disk_store;
 mod journal;
+mod purge;
 mod undo;
 
 pub use disk_store::HistoryLimits;
+pub(crate) use journal::PURGED;
 pub use journal::{JournalRecord, RecordKind, now};
+pub(crate) use purge::{JournalLine, KeptContents};
 pub use undo::{CheckpointName, CheckpointNameError, Checkpoints, MadeChange, UndoList, Undoable, UndoableChange};
 
 /// Why a content is kept nowhere, where there is no state folder.
@@ -353,6 +356,12 @@ impl History {
     /// says that they were never made, or were taken back. Reads the whole journal.
     pub fn records(&self, roots: &[&str], gone: &[RecordKind]) -> io::Result<Vec<JournalRecord>> {
         self.store.as_ref().map_or_else(|| Ok(Vec::new()), |store| store.records(roots, gone))
+    }
+
+    /// Forgets all contents that are in memory.
+    pub(super) fn forget(&self) {
+        *self.memory() = MemoryStore::default();
+        self.undo_list().forget_contents();
     }
 
     fn memory(&self) -> std::sync::MutexGuard<'_, MemoryStore> {

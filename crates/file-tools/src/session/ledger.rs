@@ -25,6 +25,7 @@ use state_file::{
     LIVING_PREFIX, LedgerLine, MAX_STATE_BYTES, UNNAMED_MARK, caller_name, file_name, fresh, keep, parse, seconds,
     sweep,
 };
+pub(crate) use state_file::{living, purge_seen};
 
 /// Bytes of content kept in all, to show what changed in a stale file, and to compare instead of hashing.
 const MAX_CONTENT_TOTAL: usize = 8 << 20;
@@ -197,6 +198,11 @@ impl Ledger {
         // Random enough to tell processes apart; it protects nothing.
         let process = format!("{:016x}", RandomState::new().hash_one(0));
         Self { state, memory: Mutex::default(), swept: Once::new(), process, living: Mutex::default() }
+    }
+
+    /// Forgets everything that is in memory: what the state file has is read from there.
+    pub(super) fn forget(&self) {
+        *self.memory() = ReadRecords::default();
     }
 
     /// The file at the real path `path` was read at `revision` for the caller `by`, who is shown this of it.

@@ -13,7 +13,7 @@ use super::{
     super::{answer::count, commit::ChangedPart},
     virtual_tree::{DiskOfCall, VirtualNode, VirtualTree},
 };
-use crate::session::history::{EntryChange, UndoableChange};
+use crate::session::history::{EntryChange, PURGED, UndoableChange};
 
 pub(super) struct UndoPlanner<'p> {
     view: DiskOfCall<'p>,
@@ -175,7 +175,7 @@ impl<'p> UndoPlanner<'p> {
         let reason = self.refusal(path, part).or_else(|| self.why_kept(before.as_ref()));
         let reason = reason.or_else(|| match self.tree.kind(self.view, path) {
             _ if kept.is_some() || is_as_left => None,
-            Some(FileKind::File) => Some(Reason::Changed).filter(|_| !self.includes_changed),
+            Some(FileKind::File) => Some(differs_from(after)).filter(|_| !self.includes_changed),
             None => Some(Reason::Gone).filter(|_| !self.includes_changed),
             // A directory or a link in its place is never replaced, not even with include_others.
             Some(_) => Some(Reason::Changed),
@@ -228,7 +228,7 @@ impl<'p> UndoPlanner<'p> {
         let reason = match (self.tree.kind(self.view, to), self.tree.node(to)) {
             (None, _) => Some(Reason::Gone),
             (Some(FileKind::File), VirtualNode::OnDisk(now)) if !self.includes_changed && mark.is_some() => {
-                Some(Reason::Changed).filter(|_| self.view.content_mark(&now) != mark)
+                mark.map(differs_from).filter(|_| self.view.content_mark(&now) != mark)
             }
             _ => None,
         };
@@ -445,6 +445,11 @@ struct PutBack {
     node: VirtualNode,
     /// Where it was taken from, if the change moved it.
     from: Option<WorkspacePath>,
+}
+
+/// Why something is not what a change left: of a content that was purged, nobody can say that it is.
+fn differs_from(left: Revision) -> Reason {
+    if left == PURGED { Reason::NotKept } else { Reason::Changed }
 }
 
 fn depth(path: &WorkspacePath) -> usize {

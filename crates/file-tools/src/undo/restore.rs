@@ -118,7 +118,7 @@ pub fn restore(cx: &CallContext, path: &str, revision: Option<&str>) -> Result<S
     }
     let which = revision.map_or_else(String::new, |digits| format!(" with the revision {digits}"));
     Err(ToolError::new(Kind::NotFound, format!("the history has no content of {path}{which} to restore"))
-        .hint("list what can be restored with `rootbound history`"))
+        .hint("list what can be restored with `rootbound history`: what is `purged` cannot"))
 }
 
 /// The lines on the problems that the file at `real` has with its bytes `new`, and had not with `old`.
@@ -145,7 +145,7 @@ fn tree(cx: &CallContext, top: &WorkspacePath, records: &[JournalRecord]) -> Res
 }
 
 /// The canonical path; for a deleted entry the path itself.
-fn real(workspace: &Workspace, path: &WorkspacePath) -> WorkspacePath {
+pub(super) fn real(workspace: &Workspace, path: &WorkspacePath) -> WorkspacePath {
     workspace.canonical(path).unwrap_or_else(|_| path.clone())
 }
 

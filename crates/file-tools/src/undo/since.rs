@@ -14,7 +14,9 @@ use super::{
     super::{CallContext, Kind, ToolError, commit::ChangedPart, context::echo, read_before_write::UNNAMED_CALLER},
     virtual_tree::DiskOfCall,
 };
-use crate::session::history::{CheckpointAsker, EntryChange, JournalRecord, MadeChange, RecordKind, UndoableChange};
+use crate::session::history::{
+    CheckpointAsker, EntryChange, JournalRecord, MadeChange, PURGED, RecordKind, UndoableChange,
+};
 
 /// Checkpoints that an error names.
 const NAMED: usize = 5;
@@ -238,7 +240,11 @@ fn entries(workspace: &Workspace, records: &[&JournalRecord]) -> Vec<EntryChange
     };
     let has_moves = records.iter().any(|record| record.to.is_some());
     let directory = |record: &JournalRecord| Some(EntryState::Directory { rights: record.rights() });
-    let link = |record: &JournalRecord| record.target.as_ref().map(|target| EntryState::Link(OsString::from(target)));
+    // A link whose target was purged is as a file whose content was.
+    let link = |record: &JournalRecord| match &record.target {
+        Some(target) => Some(EntryState::Link(OsString::from(target))),
+        None => record.is_purged().then(|| PURGED.into()),
+    };
     let entry = |record: &&JournalRecord| {
         let path = path_of(workspace, record)?;
         if record.to.is_some() {
@@ -287,7 +293,7 @@ fn printed_as(workspace: &Workspace, record: &JournalRecord) -> Option<(usize, W
 }
 
 /// Where to a record says that its entry moved: printed under the name of the root that its own path was printed under.
-fn moved_to(workspace: &Workspace, record: &JournalRecord) -> Option<WorkspacePath> {
+pub(super) fn moved_to(workspace: &Workspace, record: &JournalRecord) -> Option<WorkspacePath> {
     let to = record.to.as_deref()?;
     let (index, _) = printed_as(workspace, record)?;
     meanings(workspace, record, to).into_iter().nth(index)?.filter(|path| !path.is_root())

@@ -55,6 +55,13 @@ pub(crate) struct TextMemory {
     stored: usize,
 }
 
+impl TextMemory {
+    pub(crate) fn clear(&mut self) {
+        self.texts.clear();
+        self.bytes = 0;
+    }
+}
+
 #[derive(Debug)]
 struct RememberedText {
     stat: Stat,

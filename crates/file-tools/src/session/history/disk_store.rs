@@ -16,7 +16,7 @@ use confined_fs::{Revision, WorkspacePath};
 use super::journal::{JournalRecord, RecordKind, now};
 
 /// The folder below the state folder.
-const FOLDER: &str = "history";
+pub(super) const FOLDER: &str = "history";
 /// Prefix of a journal's name; its day since 1970 follows.
 const JOURNAL: &str = "changes-";
 /// Holds when the folder was swept, and a line for each addition since, with its bytes.
@@ -111,7 +111,7 @@ impl DiskStore {
         // The last line may be that of a process which was killed in the middle of it.
         lines.insert(0, '\n');
         let folder = self.folder()?;
-        let journal = format!("{JOURNAL}{}", now() / DAY);
+        let journal = file_of_day(now() / DAY);
         if loss {
             folder.append_synced(&journal, lines.as_bytes())?;
         } else {
@@ -179,7 +179,7 @@ impl DiskStore {
         let (today, mut found) = (now() / DAY, HashMap::new());
         let digits: Vec<String> = revisions.iter().map(ToString::to_string).collect();
         for day in [today, today.saturating_sub(1)] {
-            let read = |folder: StateDir| folder.read(&format!("{JOURNAL}{day}"), MAX_JOURNAL_BYTES);
+            let read = |folder: StateDir| folder.read(&file_of_day(day), MAX_JOURNAL_BYTES);
             let bytes =
                 if found.len() < digits.len() { self.folder().and_then(read).unwrap_or_default() } else { break };
             let text = String::from_utf8_lossy(&bytes);
@@ -254,15 +254,19 @@ impl DiskStore {
 }
 
 /// The days of the journals, the oldest first.
-fn days(folder: &StateDir) -> io::Result<Vec<u64>> {
+pub(super) fn days(folder: &StateDir) -> io::Result<Vec<u64>> {
     let day = |name: &str| name.strip_prefix(JOURNAL)?.parse::<u64>().ok();
     let mut days: Vec<u64> = folder.files()?.iter().filter_map(|file| day(&file.name)).collect();
     days.sort_unstable();
     Ok(days)
 }
 
+pub(super) fn file_of_day(day: u64) -> String {
+    format!("{JOURNAL}{day}")
+}
+
 fn records_of_day(folder: &StateDir, day: u64) -> io::Result<Vec<JournalRecord>> {
-    let bytes = folder.read(&format!("{JOURNAL}{day}"), MAX_JOURNAL_BYTES)?;
+    let bytes = folder.read(&file_of_day(day), MAX_JOURNAL_BYTES)?;
     // The torn line of a process that was killed costs that line alone.
     Ok(String::from_utf8_lossy(&bytes).lines().filter_map(JournalRecord::read).collect())
 }

@@ -16,6 +16,9 @@ use confined_fs::{Revision, WorkspacePath};
 
 use super::undo::CheckpointName;
 
+/// The revision of each content that was purged.
+pub(crate) const PURGED: Revision = Revision::from_bytes([0; 16]);
+
 /// The kind of entry that a record is about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -200,6 +203,19 @@ impl JournalRecord {
     /// The content after, as a revision.
     pub fn new_revision(&self) -> Option<Revision> {
         self.new.as_deref()?.parse().ok()
+    }
+
+    /// The revisions that it has of contents that may be kept, but for the empty one.
+    pub(crate) fn revisions(&self) -> impl Iterator<Item = Revision> {
+        let all = [&self.old, &self.new, &self.appended].into_iter().flatten().filter_map(|text| text.parse().ok());
+        all.filter(|revision| *revision != PURGED && *revision != Revision::of(b""))
+    }
+
+    /// Whether its contents were purged: of a link, its target.
+    pub fn is_purged(&self) -> bool {
+        let mut all = [&self.old, &self.new, &self.appended].into_iter().flatten();
+        all.any(|text| text.parse() == Ok(PURGED))
+            || (self.kind == RecordKind::Link && self.to.is_none() && self.target.is_none())
     }
 
     /// The state of the root with this key has this name.

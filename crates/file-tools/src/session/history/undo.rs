@@ -172,6 +172,12 @@ impl UndoList {
         names.filter(|path| is_meant(path)).cloned().collect()
     }
 
+    pub(super) fn forget_contents(&mut self) {
+        for Listed { change, .. } in &mut self.changes {
+            change.entries = change.entries.iter().map(|entry| EntryChange { edited: None, ..entry.clone() }).collect();
+        }
+    }
+
     /// The change with this number was taken back.
     pub(super) fn take_back(&mut self, number: u64) {
         let found = self.changes.iter_mut().find(|listed| listed.number == number);

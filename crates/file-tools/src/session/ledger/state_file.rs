@@ -103,3 +103,25 @@ pub(super) fn compacted(text: &str, now: SystemTime) -> String {
     let newest: Vec<&str> = text.lines().rev().filter(is_kept).take(MAX_LINES).collect();
     newest.iter().rev().flat_map(|line| [line, "\n"]).collect()
 }
+
+/// Removes the lines about files that are meant, by the key of the root and the hash of the path, and those that cannot be
+/// read.
+pub(crate) fn purge_seen(state: &StateDir, is_meant: impl Fn(&str, &str) -> bool) -> std::io::Result<()> {
+    let _lock = state.lock();
+    for file in state.files()? {
+        let Some(root) = file.name.strip_prefix(STATE_FILE_PREFIX) else { continue };
+        let text = String::from_utf8_lossy(&state.read(&file.name, u64::MAX)?).into_owned();
+        let is_kept = |line: &&str| parse(line.trim_end()).is_some_and(|line| !is_meant(root, line.path));
+        let kept: String = text.split_inclusive('\n').filter(is_kept).collect();
+        if kept.len() < text.len() {
+            state.replace(&file.name, kept.as_bytes())?;
+        }
+    }
+    Ok(())
+}
+
+/// How many processes with this folder live that have seen something.
+pub(crate) fn living(state: &StateDir) -> std::io::Result<usize> {
+    let is_living = |name: &&String| name.starts_with(LIVING_PREFIX) && state.is_held(name);
+    Ok(state.folders()?.iter().filter(is_living).count())
+}
