@@ -126,7 +126,7 @@ fn walls(out: &mut Report, config: &Config, services: &Services, confinement: &C
     let resolver = match (services.workspace.confined_opens(), config.workspace.force_fallback) {
         (true, _) => "in one step that the kernel confines (openat2)",
         (false, true) => "name by name, without following links (--resolver walk)",
-        (false, false) => "name by name, without following links (no openat2 here)",
+        (false, false) => "name by name, without following links (openat2 is missing or refused)",
     };
     out.head("paths", format_args!("opened {resolver}"));
     let asked = format!("{:?}", config.confine).to_lowercase();
@@ -147,6 +147,15 @@ fn walls(out: &mut Report, config: &Config, services: &Services, confinement: &C
         }
     }
     out.head("system calls", &confinement.calls);
+    let is_lacking =
+        cfg!(target_os = "linux") && !services.workspace.confined_opens() && !config.workspace.force_fallback
+            || config.confine != Confine::Off && !(confinement.enforced && confinement.calls_refused);
+    if is_lacking && confinement.has_profile {
+        out.line("a seccomp profile (of a container) is on this process: take the current one of Docker or Podman, or allow in it");
+        out.line("openat2, landlock_create_ruleset, landlock_add_rule, landlock_restrict_self, seccomp and prctl");
+    } else if is_lacking {
+        out.line("Linux 5.6 has openat2; 5.13 has Landlock, if the boot option lsm= lists landlock");
+    }
     if config.confine != Confine::Off && !confinement.enforced {
         out.complaints.push(format!("the kernel does not confine the process: {}", confinement.level));
     }

@@ -26,7 +26,7 @@ use landlock::{
 use crate::command::needs::{COMMON_NEEDS, NETWORK_NEEDS, Right};
 use crate::{ConfineError, GrantedDirectory, command::CommandWalls};
 
-/// Asked for is all of it where confinement is required, else as much of it as the kernel has.
+/// Asked for is all of it; of what a kernel lacks, only the rest is in force, which the callers say or refuse.
 const WANTED_ABI: ABI = ABI::V6;
 
 /// Confines the calling thread and its children to these directories and folders. Returns as text what was reached, and
@@ -36,47 +36,53 @@ pub(super) fn install(
     required: bool,
     folders: &[&Path],
 ) -> Result<(String, bool), ConfineError> {
-    let failed = |error: RulesetError| ConfineError::Refused("landlock could not be set up".to_owned(), error.into());
-    let mut rules = ruleset(required, false).map_err(failed)?;
-    for granted in directories {
-        let access = if granted.may_write { reading() | writing() } else { reading() };
-        rules = rules.add_rule(PathBeneath::new(granted.dir, access)).map_err(failed)?;
-    }
-    for path in folders {
-        let folder = PathFd::new(path)
-            .map_err(|error| ConfineError::Refused(format!("{} cannot be opened", path.display()), error.into()))?;
-        rules = rules.add_rule(PathBeneath::new(folder, reading() | writing())).map_err(failed)?;
-    }
-    let (status, abi) = restrict(rules).map_err(failed)?;
-    let abi =
-        abi.map_or_else(|| "landlock is not available in this kernel".to_owned(), |abi| format!("landlock {abi:?}"));
-    let (enforced, level) = match status {
-        RulesetStatus::FullyEnforced => (true, format!("{abi}, fully enforced")),
-        RulesetStatus::PartiallyEnforced => (true, format!("{abi}, partially enforced")),
-        RulesetStatus::NotEnforced => (false, format!("{abi}, not enforced")),
+    let own = |path: &&Path| {
+        PathFd::new(path)
+            .map_err(|error| ConfineError::Folder(format!("{} cannot be opened", path.display()), error.into()))
     };
-    if required && status != RulesetStatus::FullyEnforced {
-        return Err(ConfineError::Incomplete(format!("it is {level}")));
+    let own: Vec<PathFd> = folders.iter().map(own).collect::<Result<_, _>>()?;
+    // A container's profile may refuse each of the calls, and the one for no_new_privs.
+    let reached = confined(directories, &own);
+    let is_full = matches!(reached, Ok((RulesetStatus::FullyEnforced, _)));
+    let (level, enforced) = match reached {
+        Ok((RulesetStatus::FullyEnforced, abi)) => (format!("landlock {abi}, fully enforced"), true),
+        Ok((RulesetStatus::PartiallyEnforced, abi)) => (format!("landlock {abi}, partially enforced"), true),
+        Ok((RulesetStatus::NotEnforced, _)) => ("landlock is not available, files are not confined".to_owned(), false),
+        Err(error) => (format!("landlock is not in force, files are not confined: {error}"), false),
+    };
+    if required && !is_full {
+        return Err(ConfineError::Incomplete(level));
     }
     Ok((level, enforced))
 }
 
+fn confined(directories: &[GrantedDirectory<'_>], own: &[PathFd]) -> Result<(RulesetStatus, String), RulesetError> {
+    let mut rules = ruleset(false)?;
+    for granted in directories {
+        let access = if granted.may_write { reading() | writing() } else { reading() };
+        rules = rules.add_rule(PathBeneath::new(granted.dir, access))?;
+    }
+    for folder in own {
+        rules = rules.add_rule(PathBeneath::new(folder, reading() | writing()))?;
+    }
+    restrict(rules)
+}
+
 /// Confines the calling thread and its children to `walls`, what every program needs, and the file `program`.
-pub(super) fn confine_command(walls: &CommandWalls, program: &Path, required: bool) -> Result<(), Box<dyn Error>> {
+pub(super) fn confine_command(walls: &CommandWalls, program: &Path) -> Result<(), Box<dyn Error>> {
     let failed = |error: RulesetError| format!("Landlock could not be set up: {error}");
-    match command_rules(walls, program, required).and_then(restrict).map_err(failed)? {
+    match command_rules(walls, program).and_then(restrict).map_err(failed)? {
         (RulesetStatus::FullyEnforced, _) => Ok(()),
         (RulesetStatus::PartiallyEnforced, abi) => Err(format!(
-            "this kernel's Landlock ({}) lacks some of the rules: ABI 6 (Linux 6.12) has all of them, see landlock(7)",
-            abi.map_or_else(|| "none".to_owned(), |abi| format!("{abi:?}"))
+            "this kernel's Landlock ({abi}) lacks some of the rules: ABI 6 (Linux 6.12) has all of them, see landlock(7)",
         )
         .into()),
-        (RulesetStatus::NotEnforced, _) => Err("this kernel has no Landlock: files are not confined".into()),
+        (RulesetStatus::NotEnforced, _) => Err("Landlock is not available: files are not confined".into()),
     }
 }
 
-fn command_rules(walls: &CommandWalls, program: &Path, required: bool) -> Result<RulesetCreated, RulesetError> {
-    let mut rules = ruleset(required, walls.network)?;
+fn command_rules(walls: &CommandWalls, program: &Path) -> Result<RulesetCreated, RulesetError> {
+    let mut rules = ruleset(walls.network)?;
     let network = if walls.network { NETWORK_NEEDS } else { &[] };
     for need in COMMON_NEEDS.iter().chain(network) {
         let access = match need.0 {
@@ -95,21 +101,21 @@ fn command_rules(walls: &CommandWalls, program: &Path, required: bool) -> Result
 }
 
 /// Begins rules that refuse every file, TCP without `network`, and what is reached through processes outside.
-fn ruleset(required: bool, network: bool) -> Result<RulesetCreated, RulesetError> {
-    let level = if required { CompatLevel::HardRequirement } else { CompatLevel::BestEffort };
-    let mut rules = Ruleset::default().set_compatibility(level).handle_access(AccessFs::from_all(WANTED_ABI))?;
+fn ruleset(network: bool) -> Result<RulesetCreated, RulesetError> {
+    let mut rules =
+        Ruleset::default().set_compatibility(CompatLevel::BestEffort).handle_access(AccessFs::from_all(WANTED_ABI))?;
     if !network {
         rules = rules.handle_access(AccessNet::from_all(WANTED_ABI))?;
     }
     rules.scope(Scope::from_all(WANTED_ABI))?.create()
 }
 
-/// Puts the rules in force; returns how much of them is, and the ABI of a kernel that has Landlock.
-fn restrict(rules: RulesetCreated) -> Result<(RulesetStatus, Option<ABI>), RulesetError> {
+/// Puts the rules in force; returns how much of them is, and the kernel's ABI as text.
+fn restrict(rules: RulesetCreated) -> Result<(RulesetStatus, String), RulesetError> {
     let status = rules.restrict_self()?;
     let abi = match status.landlock {
-        LandlockStatus::Available { effective_abi, .. } => Some(effective_abi),
-        _ => None,
+        LandlockStatus::Available { effective_abi, .. } => format!("{effective_abi:?}"),
+        _ => "none".to_owned(),
     };
     Ok((status.ruleset, abi))
 }

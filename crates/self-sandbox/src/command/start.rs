@@ -83,7 +83,7 @@ impl ConfinedCommand {
         if self.walls.how != Confine::Off {
             let required = self.walls.how == Confine::Required;
             let walls = [
-                crate::landlock::confine_command(&self.walls, program, required),
+                crate::landlock::confine_command(&self.walls, program),
                 crate::seccomp::install_for_command(self.walls.network),
             ];
             let missing: Vec<String> = walls.into_iter().filter_map(|wall| Some(wall.err()?.to_string())).collect();
