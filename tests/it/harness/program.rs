@@ -14,10 +14,15 @@ pub(crate) const CHECK_OPENS: (&str, &str) = ("_ROOTBOUND_CHECK_OPENS", "1");
 /// The variable without which the kernel reports changes; with it, it does not, as other programs hold all its queues.
 pub(crate) const NO_EVENTS: (&str, &str) = ("_ROOTBOUND_NO_INOTIFY", "1");
 
+/// The variable that names another program than the one built with these tests, or a command that leads to one on another
+/// machine: `tests/clients/remote.py`.
+pub(crate) const ELSEWHERE: &str = "TESTS_PROGRAM";
+
 /// The program in `folder`, with the environment of this process except for its `ROOTBOUND_` variables.
 pub(crate) fn program(folder: &Path) -> Command {
     let kept = std::env::vars_os().filter(|(name, _)| !name.to_string_lossy().starts_with("ROOTBOUND_"));
-    let mut command = Command::new(env!("CARGO_BIN_EXE_rootbound"));
+    let program = std::env::var_os(ELSEWHERE).unwrap_or_else(|| env!("CARGO_BIN_EXE_rootbound").into());
+    let mut command = Command::new(program);
     command.current_dir(folder).env_clear().envs(kept).stdin(Stdio::null());
     command
 }
