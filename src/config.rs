@@ -48,7 +48,7 @@ pub(in crate::config) use requests::GUIDE_CLIENTS;
 pub(crate) use requests::SETUP_CLIENTS;
 pub use requests::{
     Action, CallRequest, DiffRequest, Document, GuideClient, GuidePart, GuideRequest, HistoryCommand, IndexRequest,
-    IndexTask, ListRequest, PurgeRequest, RestoreRequest, SetupRequest,
+    IndexTask, ListRequest, RestoreRequest, SetupRequest,
 };
 
 #[derive(Debug)]

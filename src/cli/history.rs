@@ -10,13 +10,13 @@ use std::{
 use confined_fs::escape::escape_controls;
 
 use crate::{
-    config::{DiffRequest, HistoryCommand, ListRequest, PurgeRequest, RestoreRequest},
+    config::{DiffRequest, HistoryCommand, ListRequest, RestoreRequest},
     server::Services,
 };
 use file_tools::{
     Kind, ToolError,
     session::history::{CheckpointAsker, CheckpointName, JournalRecord, RecordKind, now},
-    undo::purge::Purge,
+    undo::purge::purge,
     undo::restore::{self as bring_back, HistoryPoint, diff_from, restore_to},
     utc,
 };
@@ -37,7 +37,10 @@ pub fn history(services: &Services, command: &HistoryCommand) -> ExitCode {
         HistoryCommand::Restore(request) => with_bar("restoring", |_| restore(services, request)),
         HistoryCommand::Diff(request) => with_bar("comparing", |_| diff(services, request)),
         HistoryCommand::Checkpoint { name } => checkpoint(services, name),
-        HistoryCommand::Purge(request) => purge(services, request),
+        HistoryCommand::Purge { path, yes, .. } => {
+            let ask = |question: &str| if *yes { Some(true) } else { asked(&escape_controls(question)) };
+            purge(&services.workspace, &services.session, path.as_deref(), ask)
+        }
     })
 }
 
@@ -186,20 +189,6 @@ fn checkpoint(services: &Services, name: &str) -> Result<String, ToolError> {
         Ok(false) => Ok(format!("Checkpoint {name} made")),
         Ok(true) => Ok(format!("Checkpoint {name} moved: it is now the state of this moment")),
         Err(error) => Err(failed(&error.kind().to_string())),
-    }
-}
-
-fn purge(services: &Services, request: &PurgeRequest) -> Result<String, ToolError> {
-    let (workspace, session, path) = (&services.workspace, &services.session, request.path.as_deref());
-    let Some(purge) = Purge::of(workspace, session, path)? else {
-        return Ok("nothing is kept: there is no state folder (--state-dir)".to_owned());
-    };
-    let would = format!("This removes for good: {}", escape_controls(&purge.to_string()));
-    let declined = |why: &str| ToolError::new(Kind::Declined, format!("nothing was removed{why}"));
-    match if request.yes { Some(true) } else { asked(&format!("{would}\nRemove it?")) } {
-        Some(true) => Purge::run(workspace, session, path),
-        Some(false) => Err(declined("")),
-        None => Err(declined(&format!(". {would}")).hint("stdin is not a terminal, so nobody can be asked: add --yes")),
     }
 }
 

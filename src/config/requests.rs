@@ -34,7 +34,7 @@ impl Action {
     /// Whether the state folder is made where it is missing: not by a command that only looks for what is in it.
     pub fn makes_state_folder(&self) -> bool {
         let looks = matches!(self, Self::Index(IndexRequest { task: IndexTask::Status | IndexTask::Clear, .. }));
-        !looks && !matches!(self, Self::History(HistoryCommand::Purge(_)))
+        !looks && !matches!(self, Self::History(HistoryCommand::Purge { .. }))
     }
 
     /// Whether it opens the directories, and so is confined. A command that writes elsewhere is not.
@@ -92,20 +92,17 @@ pub enum HistoryCommand {
     /// Remove all kept contents of a path, under every name that it had, for good; asks first
     #[command(after_help = "Examples:\n  rootbound history purge .env\n  rootbound history purge --all --yes\n\n\
                             The files themselves and the audit stay.")]
-    Purge(PurgeRequest),
-}
-
-#[derive(Args, Clone, Debug, Default, PartialEq, Eq)]
-pub struct PurgeRequest {
-    /// The file, or the directory with all in it; it may be gone
-    #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath, required_unless_present = "all")]
-    pub path: Option<String>,
-    /// Everything that the state folder keeps, of all directories
-    #[arg(long, conflicts_with = "path")]
-    pub all: bool,
-    /// Do not ask
-    #[arg(long, short = 'y')]
-    pub yes: bool,
+    Purge {
+        /// The file, or the directory with all in it; it may be gone
+        #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath, required_unless_present = "all")]
+        path: Option<String>,
+        /// Everything that the state folder keeps, of all directories
+        #[arg(long, conflicts_with = "path")]
+        all: bool,
+        /// Do not ask
+        #[arg(long, short = 'y')]
+        yes: bool,
+    },
 }
 
 #[derive(Args, Clone, Debug, Default, PartialEq, Eq)]

@@ -21,7 +21,7 @@ use tracing::Instrument as _;
 use file_tools::{
     Answer, Blocking, CallContext, Change, Content, ErasedTool, Kind, Plan, ToolError,
     audit::{Audit, AuditOutcome, CallRecord},
-    undo::purge::Purge,
+    undo::purge::purge_again,
 };
 
 use super::{
@@ -158,7 +158,7 @@ impl Dispatcher {
             // The call may have kept once more what was purged meanwhile.
             if self.services.session.purges.end() != start {
                 let services = Arc::clone(&self.services);
-                let again = move || Purge::again(&services.workspace, &services.session, start);
+                let again = move || purge_again(&services.workspace, &services.session, start);
                 if let Err(error) = self.shared.pools.within(self.limit(), again).await.and_then(|done| done) {
                     tracing::error!(%error, "what was purged during this call may be kept again: purge once more");
                 }

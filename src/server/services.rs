@@ -81,11 +81,10 @@ pub struct Services {
 impl Services {
     /// Before a call: forgets what a person has purged since the last one, and says how far that goes.
     pub(super) fn forget_purged(&self) -> u64 {
-        let (end, is_news) = self.session.forget_purged();
-        if is_news {
+        self.session.purges.catch_up(|| {
+            self.session.forget();
             self.path_index.forget();
-        }
-        end
+        })
     }
 
     /// Why there is no directory to offer, if so: every call is answered with it.

@@ -15,7 +15,6 @@ pub use ledger::{KnownStates, Ledger, Seen, Shown, UnsavedRead, View, Writer};
 pub use purge_log::PurgeLog;
 pub use quota::{Cost, Quota, QuotaError, QuotaLimits, RootBytes};
 
-pub(crate) use history::{JournalLine, KeptContents};
 pub(crate) use ledger::{living, purge_seen};
 
 use std::io;
@@ -50,13 +49,8 @@ impl Session {
         Self { ledger: Ledger::new(seen), history, quota: Quota::new(quota), changes: ChangeFeed::default(), purges }
     }
 
-    /// Before a call: where the log of purges ends, and whether that is news. If so, everything that is in memory of contents
-    /// is forgotten.
-    pub fn forget_purged(&self) -> (u64, bool) {
-        self.purges.catch_up(|| self.forget())
-    }
-
-    pub(crate) fn forget(&self) {
+    /// Forgets everything that is in memory of contents.
+    pub fn forget(&self) {
         self.history.forget();
         self.ledger.forget();
     }

@@ -167,7 +167,7 @@ impl PathIndex {
 
     /// Forgets the texts of documents and the indexes, also the stored ones that were loaded: what is needed is read again.
     pub fn forget(&self) {
-        self.texts.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        *self.texts.lock().unwrap_or_else(PoisonError::into_inner) = TextMemory::default();
         self.stored.loaded.lock().unwrap_or_else(PoisonError::into_inner).clear();
         self.roots().clear();
     }

@@ -21,7 +21,6 @@ mod tables;
 #[cfg(all(test, target_os = "linux"))]
 mod testing;
 
-use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime};
@@ -274,34 +273,17 @@ impl StoredIndexes {
     /// # Errors
     /// Those of the system.
     pub fn clear_all(&self) -> io::Result<(usize, u64)> {
-        let [(indexes, bytes), (_, of_texts)] =
-            [self.clear_folder(INDEX_FOLDER, INDEX_SUFFIX)?, self.clear_folder(TEXT_FOLDER, TEXT_SUFFIX)?];
-        Ok((indexes, bytes + of_texts))
-    }
-
-    fn clear_folder(&self, name: &str, suffix: &str) -> io::Result<(usize, u64)> {
-        let Some(folder) = self.folder_to_clear(name)? else { return Ok((0, 0)) };
-        let lock = folder.lock();
         let mut removed = (0, 0);
-        for file in folder.files()?.iter().filter(|file| file.name.ends_with(suffix)) {
-            folder.remove_any(OsStr::new(&file.name))?;
-            removed = (removed.0 + 1, removed.1 + file.size);
+        for (name, suffix) in [(INDEX_FOLDER, INDEX_SUFFIX), (TEXT_FOLDER, TEXT_SUFFIX)] {
+            let Some(folder) = self.folder_to_clear(name)? else { continue };
+            let lock = folder.lock();
+            for file in folder.files()?.iter().filter(|file| file.name.ends_with(suffix)) {
+                folder.remove_any(OsStr::new(&file.name))?;
+                removed = (removed.0 + usize::from(name == INDEX_FOLDER), removed.1 + file.size);
+            }
+            folder.sweep_locked(&lock)?;
         }
-        folder.sweep_locked(&lock)?;
         Ok(removed)
-    }
-
-    /// Removes the stored indexes of the roots with these keys, or of all, and the texts of all documents, which may have
-    /// moved since: how many these were.
-    ///
-    /// # Errors
-    /// Those of the system.
-    pub fn purge(&self, keys: Option<&HashSet<&str>>) -> io::Result<usize> {
-        match keys {
-            Some(keys) => keys.iter().try_for_each(|key| self.clear(key).map(drop))?,
-            None => drop(self.clear_folder(INDEX_FOLDER, INDEX_SUFFIX)?),
-        }
-        self.clear_folder(TEXT_FOLDER, TEXT_SUFFIX).map(|(texts, _)| texts)
     }
 
     /// Bytes of all that is stored: indexes, and texts of documents.

@@ -173,7 +173,7 @@ fn purged_value_is_in_no_byte_of_the_state_folder_and_no_server_brings_it_back()
 
     let text = world.purge("settings.txt");
     assert!(
-        text.contains("2 processes run with this state folder") && text.contains("The audit is not touched."),
+        text.contains("2 running servers with this state folder") && text.contains("The audit is not touched."),
         "{text}"
     );
     world.holds_nothing();

@@ -14,7 +14,7 @@ const MAX_LINES: &[(&str, usize)] = &[
     ("crates/beneath", 1_780),
     ("crates/change-set", 5_340),
     ("crates/confined-fs", 7_080),
-    ("crates/file-tools", 22_600),
+    ("crates/file-tools", 22_560),
     ("crates/image-view", 960),
     ("crates/lsp-check", 1_600),
     ("crates/office-text", 2_920),
@@ -24,8 +24,8 @@ const MAX_LINES: &[(&str, usize)] = &[
     ("crates/structured-text", 1_140),
     ("crates/text-edit", 6_120),
     ("crates/text-file", 1_520),
-    ("crates/tree-search", 8_280),
-    ("src", 10_820),
+    ("crates/tree-search", 8_260),
+    ("src", 10_800),
 ];
 
 /// Modules that a folder may have; a file and the folder of its name count once.

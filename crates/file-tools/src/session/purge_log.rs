@@ -2,7 +2,7 @@
 
 use std::{
     io,
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::atomic::{AtomicU64, Ordering},
 };
 
@@ -34,16 +34,15 @@ impl PurgeLog {
         self.state.as_ref().and_then(|state| state.size(LOG_FILE).ok()).unwrap_or(0)
     }
 
-    /// Where it ends now; `forget` is called first where that is news.
-    pub(super) fn catch_up(&self, forget: impl FnOnce()) -> (u64, bool) {
+    /// Where it ends now; `forget` is called first where that is news, which takes one system call to know.
+    pub fn catch_up(&self, forget: impl FnOnce()) -> u64 {
         let end = self.end();
-        let is_news = end != self.read.load(Ordering::Acquire);
-        if is_news {
+        if end != self.read.load(Ordering::Acquire) {
             forget();
             // Only now: a call that begins meanwhile must not go on with what is being forgotten.
             self.read.store(end, Ordering::Release);
         }
-        (end, is_news)
+        end
     }
 
     /// The host paths that were purged since it ended at `start`; `None` is everything.
@@ -59,7 +58,7 @@ impl PurgeLog {
     }
 
     /// Announces a purge, before anything is removed.
-    pub(crate) fn write(&self, path: Option<&PathBuf>) -> io::Result<()> {
+    pub(crate) fn write(&self, path: Option<&Path>) -> io::Result<()> {
         // As bytes: a name need not be UTF-8.
         let line = format!("\n{}\n", serde_json::to_string(&path.map(|path| path.as_os_str().as_encoded_bytes()))?);
         self.state.as_ref().map_or(Ok(()), |state| state.append_synced(LOG_FILE, line.as_bytes()))
@@ -76,12 +75,13 @@ mod tests {
         let log = || PurgeLog::new(StateDir::open(temp.path()).ok());
         let (server, path) = (log(), PathBuf::from("/a \"b\"\nc"));
         log().write(Some(&path)).unwrap();
-        let (end, is_news) = server.catch_up(|| {});
+        let mut is_news = false;
+        let end = server.catch_up(|| is_news = true);
         assert_eq!((is_news, server.since(0)), (true, vec![Some(path)]));
-        assert_eq!(server.catch_up(|| unreachable!()), (end, false));
+        assert_eq!(server.catch_up(|| unreachable!()), end);
         server.state().unwrap().append(LOG_FILE, b"[1,2").unwrap();
         log().write(None).unwrap();
         assert_eq!(server.since(end), [None]);
-        assert_eq!(PurgeLog::new(None).catch_up(|| unreachable!()), (0, false));
+        assert_eq!(PurgeLog::new(None).catch_up(|| unreachable!()), 0);
     }
 }

@@ -1,177 +1,177 @@
 //! What a person purges: every kept content of a path under all names that it had.
 //!
 //! A name belongs to an entry for a while: something else may have had it before, and may have it since. So moves are
-//! followed change by change from the path, forward and back, with those of the directories above; of a directory everything
-//! that was ever in it is meant. The path itself is meant at all times.
+//! followed from the path, forward and back, with those of the directories above; of a directory everything that was ever
+//! in it is meant. The path itself is meant at all times.
 
-use std::{
-    collections::{BTreeSet, HashMap, HashSet},
-    fmt, io,
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::{io, time::Duration};
 
 use change_set::{StateDir, Workspace};
 use confined_fs::{AccessErrorKind, Revision, Root};
 use tree_search::StoredIndexes;
 
-use super::{
-    restore::real,
-    since::{moved_to, path_of},
-};
-use crate::{
-    Kind, ToolError, count,
-    session::{
-        JournalLine, KeptContents, Session,
-        history::{JournalRecord, RecordKind},
-        living, purge_seen,
-    },
-};
+use super::restore::real;
+use super::since::{moved_to, path_of};
+use crate::session::history::{JournalLine, JournalRecord, KeptContents, RecordKind};
+use crate::session::{Session, living, purge_seen};
+use crate::{Kind, ToolError, count};
 
 /// Paths that a text names.
 const MAX_NAMED: usize = 20;
 /// A content that no line names may be one whose change is still to be written down by a process that runs.
 const UNNAMED_AFTER: Duration = Duration::from_secs(60);
 
-/// What goes, before it does.
-#[derive(Debug)]
-pub struct Purge {
-    state: StateDir,
-    /// On the host; everything without one.
-    path: Option<PathBuf>,
+/// Removes all kept contents of `path`, or of everything, and says what that was. Killed, it can be done again. `ask` is told
+/// what goes; `None` where nobody can be asked.
+///
+/// # Errors
+/// Where nobody agrees; that of the first part that could not be removed.
+pub fn purge(
+    workspace: &Workspace,
+    session: &Session,
+    path: Option<&str>,
+    ask: impl FnOnce(&str) -> Option<bool>,
+) -> Result<String, ToolError> {
+    let host = |text| Ok::<_, ToolError>(workspace.host_path(&real(workspace, &workspace.resolve(text)?)));
+    let path = path.map(host).transpose()?;
+    let Some(state) = session.purges.state() else {
+        return Ok("nothing is kept: there is no state folder (--state-dir)".to_owned());
+    };
+    let failed = |error: io::Error| {
+        ToolError::new(Kind::Internal, format!("the purge is not complete: {error}")).hint("purge again").source(error)
+    };
+    let what = Selection::of(workspace, state, path.as_deref()).map_err(failed)?.text();
+    let declined = |why: &str| ToolError::new(Kind::Declined, format!("nothing was removed{why}"));
+    match ask(&format!("This goes for good: {what}\nRemove it?")) {
+        Some(true) => {}
+        Some(false) => return Err(declined("")),
+        None => {
+            let hint = "nobody can be asked, as stdin is not a terminal: add --yes";
+            return Err(declined(&format!("; this would go for good: {what}")).hint(hint));
+        }
+    }
+    // First: a call that is under way looks for it at its end.
+    session.purges.write(path.as_deref()).map_err(failed)?;
+    let selection = Selection::of(workspace, state, path.as_deref()).map_err(failed)?;
+    selection.remove(state).map_err(failed)?;
+    let living = match selection.living {
+        0 => String::new(),
+        more => format!(
+            "\n{} with this state folder will forget before the next call: end any of an older version.",
+            count(more, "running server")
+        ),
+    };
+    Ok(format!(
+        "Purged {}\nTexts of documents and indexes are made again. The audit is not touched.{living}",
+        selection.text()
+    ))
+}
+
+/// Purges what a call may have kept again of what was purged since the log ended at `start`.
+///
+/// # Errors
+/// Those of the system.
+pub fn purge_again(workspace: &Workspace, session: &Session, start: u64) -> io::Result<()> {
+    session.forget();
+    let Some(state) = session.purges.state() else { return Ok(()) };
+    let purge = |path: Option<PathBuf>| Selection::of(workspace, state, path.as_deref())?.remove(state);
+    session.purges.since(start).into_iter().try_for_each(purge)
+}
+
+/// What goes.
+struct Selection {
     kept: KeptContents,
     /// By line of the journal.
     meant: Vec<bool>,
     contents: HashSet<Revision>,
-    /// By the key of a root and the hash of the path below it.
-    files: HashSet<(String, String)>,
-    names: BTreeSet<String>,
-    /// Other paths that have one of the contents.
-    shared: BTreeSet<String>,
+    /// By the key of a root and the hash of the path below it; `None` is all.
+    files: Option<HashSet<(String, String)>>,
     living: usize,
 }
 
-impl Purge {
-    /// What goes of `path`, or of everything; `None` without a state folder.
-    pub fn of(workspace: &Workspace, session: &Session, path: Option<&str>) -> Result<Option<Self>, ToolError> {
-        let host = |text| Ok::<_, ToolError>(workspace.host_path(&real(workspace, &workspace.resolve(text)?)));
-        let path = path.map(host).transpose()?;
-        let select = |state| Self::select(workspace, state, path).map_err(failed);
-        session.purges.state().map(select).transpose()
-    }
-
-    fn select(workspace: &Workspace, state: &StateDir, path: Option<PathBuf>) -> io::Result<Self> {
+impl Selection {
+    fn of(workspace: &Workspace, state: &StateDir, path: Option<&Path>) -> io::Result<Self> {
         let kept = KeptContents::of(state)?;
-        let (mut meant, mut files) = (vec![path.is_none(); kept.lines.len()], HashSet::new());
-        if let Some(path) = &path {
-            let served = workspace.roots().iter().flat_map(|root| root.host().ancestors());
-            let roots: HashMap<String, &Path> =
-                served.chain(path.ancestors()).map(|dir| (Root::key_of(dir), dir)).collect();
-            let changes = changes(workspace, &roots, &kept.lines);
-            let mut hosts = HashSet::from([path.clone()]);
-            follow(changes.iter(), path, true, &mut meant, &mut hosts);
-            follow(changes.iter().rev(), path, false, &mut meant, &mut hosts);
-            for (key, dir) in roots {
-                let below = hosts.iter().filter_map(|host| host.strip_prefix(dir).ok());
-                files.extend(below.map(|path| (key.clone(), hash_of(path.as_os_str().as_encoded_bytes()))));
-            }
-            for (meant, line) in meant.iter_mut().zip(&kept.lines).filter(|(_, line)| line.record.is_none()) {
-                // A line that is torn: what comes before the name of the file is no content.
-                *meant = files.iter().any(|(_, hash)| memchr::memmem::find(&line.text, hash.as_bytes()).is_some());
-            }
-        }
-        let records = |is_meant: bool| {
-            let lines = kept.lines.iter().zip(&meant).filter(move |(_, meant)| **meant == is_meant);
-            lines.filter_map(|(line, _)| line.record.as_ref())
-        };
         let living = folders(state)?.iter().map(living).sum::<io::Result<usize>>()?;
-        let mut contents: HashSet<Revision> = records(true).flat_map(JournalRecord::revisions).collect();
-        let others: HashSet<Revision> = records(false).flat_map(JournalRecord::revisions).collect();
-        let goes = |revision: &Revision, age: &Duration| {
-            path.is_none() || !others.contains(revision) && (living == 0 || *age > UNNAMED_AFTER)
-        };
-        contents
-            .extend(kept.objects.iter().filter(|(revision, age)| goes(revision, age)).map(|(revision, _)| *revision));
-        contents.retain(|revision| kept.objects.contains_key(revision));
-        let has_one = |record: &&JournalRecord| record.revisions().any(|revision| contents.contains(&revision));
-        let shared = records(false).filter(has_one).map(|record| record.shown.clone()).collect();
-        let names = records(true).flat_map(|record| record.to.iter().chain([&record.shown]).cloned()).collect();
-        Ok(Self { state: state.try_clone()?, path, kept, meant, contents, files, names, shared, living })
-    }
-
-    /// Removes what goes of `path`, or of everything, and says what that was. Killed, it can be done again.
-    ///
-    /// # Errors
-    /// That of the first part that could not be removed.
-    pub fn run(workspace: &Workspace, session: &Session, path: Option<&str>) -> Result<String, ToolError> {
-        let Some(purge) = Self::of(workspace, session, path)? else { return Ok(String::new()) };
-        // First: a call that is under way looks for it at its end.
-        session.purges.write(purge.path.as_ref()).map_err(failed)?;
-        let purge = Self::select(workspace, &purge.state, purge.path).map_err(failed)?;
-        let documents = purge.remove().map_err(failed)?;
-        Ok(format!(
-            "Purged {purge}; {} and the index are made again when needed. The audit is not touched.{}",
-            count(documents, "document text"),
-            match purge.living {
-                0 => String::new(),
-                1 => "\n1 process runs with this state folder: it forgets before its next call; end it if its version is older".into(),
-                more => format!("\n{more} processes run with this state folder: they forget before their next calls; end those of an older version"),
+        let (mut meant, files) = match path {
+            None => (vec![true; kept.lines.len()], None),
+            Some(path) => {
+                let served = workspace.roots().iter().flat_map(|root| root.host().ancestors());
+                let roots: HashMap<String, &Path> =
+                    served.chain(path.ancestors()).map(|dir| (Root::key_of(dir), dir)).collect();
+                let steps = steps(workspace, &roots, &kept.lines);
+                let (mut meant, mut hosts) = (vec![false; kept.lines.len()], HashSet::from([path.to_owned()]));
+                follow(steps.iter(), path, true, &mut meant, &mut hosts);
+                follow(steps.iter().rev(), path, false, &mut meant, &mut hosts);
+                let pairs =
+                    hosts.iter().flat_map(|host| roots.iter().map(move |(key, dir)| (key, host.strip_prefix(dir))));
+                let file = |(key, below): (&String, Result<&Path, _>)| Some((key.clone(), hash_of(below.ok()?)));
+                (meant, Some(pairs.filter_map(file).collect::<HashSet<_>>()))
             }
-        ))
+        };
+        for (line, meant) in kept.lines.iter().zip(&mut meant).filter(|(line, _)| line.record.is_none()) {
+            // A torn line: what comes before the name of the file is no content.
+            let names = |(_, hash): &(String, String)| memchr::memmem::find(&line.text, hash.as_bytes()).is_some();
+            *meant = files.as_ref().is_none_or(|files| files.iter().any(names));
+        }
+        let mut own = Self { kept, meant, contents: HashSet::new(), files, living };
+        let all =
+            own.records(true).chain(own.records(false)).flat_map(JournalRecord::revisions).collect::<HashSet<_>>();
+        let of_lines: HashSet<Revision> = own.records(true).flat_map(JournalRecord::revisions).collect();
+        let goes = |(revision, age): (&Revision, &Duration)| {
+            let is_unnamed = || !all.contains(revision) && (living == 0 || *age > UNNAMED_AFTER);
+            (path.is_none() || of_lines.contains(revision) || is_unnamed()).then_some(*revision)
+        };
+        own.contents = own.kept.objects.iter().filter_map(goes).collect();
+        Ok(own)
     }
 
-    /// Purges what a call may have kept again of what was purged since the log ended at `start`.
-    ///
-    /// # Errors
-    /// Those of the system.
-    pub fn again(workspace: &Workspace, session: &Session, start: u64) -> io::Result<()> {
-        session.forget();
-        let Some(state) = session.purges.state() else { return Ok(()) };
-        session
-            .purges
-            .since(start)
-            .into_iter()
-            .try_for_each(|path| Self::select(workspace, state, path)?.remove().map(drop))
+    fn lines(&self, is_meant: bool) -> impl Iterator<Item = &JournalLine> {
+        self.kept.lines.iter().zip(&self.meant).filter(move |(_, meant)| **meant == is_meant).map(|(line, _)| line)
     }
 
-    fn remove(&self) -> io::Result<usize> {
-        let lines = self.kept.lines.iter().zip(&self.meant).filter(|(_, meant)| **meant).map(|(line, _)| line);
-        self.kept.purge(self.contents.iter().copied(), lines)?;
-        for folder in folders(&self.state)? {
-            let is_meant = |file: (String, String)| self.path.is_none() || self.files.contains(&file);
+    fn records(&self, is_meant: bool) -> impl Iterator<Item = &JournalRecord> {
+        self.lines(is_meant).filter_map(|line| line.record.as_ref())
+    }
+
+    fn remove(&self, state: &StateDir) -> io::Result<()> {
+        self.kept.purge(self.contents.iter(), self.lines(true))?;
+        for folder in folders(state)? {
+            let is_meant = |file: (String, String)| self.files.as_ref().is_none_or(|files| files.contains(&file));
             purge_seen(&folder, |root, path| is_meant((root.to_owned(), path.to_owned())))?;
             folder.sweep_locked(&folder.lock())?;
         }
-        self.state.remove_unrecoverable()?;
-        let keys: Option<HashSet<&str>> =
-            self.path.as_ref().map(|_| self.files.iter().map(|(key, _)| &**key).collect());
-        StoredIndexes::new(self.state.try_clone()?, u64::MAX).purge(keys.as_ref())
+        state.remove_unrecoverable()?;
+        // Of all roots: a document may have moved from one to another since its text was kept.
+        StoredIndexes::new(state.try_clone()?, u64::MAX).clear_all().map(drop)
+    }
+
+    fn text(&self) -> String {
+        let lines = self.lines(true).filter(|line| line.purged().is_some()).count();
+        let names = self.records(true).flat_map(|record| record.to.iter().chain([&record.shown]));
+        let has_one = |record: &&JournalRecord| record.revisions().any(|one| self.contents.contains(&one));
+        let shared = self.records(false).filter(has_one).map(|record| &record.shown);
+        let list = |head: &str, names: BTreeSet<&String>| {
+            let shown: Vec<&str> = names.iter().take(MAX_NAMED).map(|name| name.as_str()).collect();
+            let more =
+                if names.len() > MAX_NAMED { format!(" and {} more", names.len() - MAX_NAMED) } else { String::new() };
+            if shown.is_empty() { String::new() } else { format!("{head}{}{more}", shown.join(", ")) }
+        };
+        let names = list(" of ", names.collect());
+        let none = if names.is_empty() { " (no change is recorded)" } else { "" };
+        let shared = list("; these lose what they share with it: ", shared.collect());
+        format!(
+            "{}, {} of the journal{names}{none}{shared}",
+            count(self.contents.len(), "content"),
+            count(lines, "line")
+        )
     }
 }
 
-impl fmt::Display for Purge {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let lines = self.kept.lines.iter().zip(&self.meant).filter(|(line, meant)| **meant && line.purged().is_some());
-        write!(f, "{}, {} of the journal", count(self.contents.len(), "content"), count(lines.count(), "line"))?;
-        for (head, names) in [(" of ", &self.names), ("; these lose what they share: ", &self.shared)] {
-            let more = names.len().saturating_sub(MAX_NAMED);
-            let names: Vec<&str> = names.iter().take(MAX_NAMED).map(String::as_str).collect();
-            match (names.is_empty(), more) {
-                (true, _) => {}
-                (false, 0) => write!(f, "{head}{}", names.join(", "))?,
-                (false, more) => write!(f, "{head}{} and {more} more", names.join(", "))?,
-            }
-        }
-        if self.names.is_empty() { write!(f, " (no change is recorded)") } else { Ok(()) }
-    }
-}
-
-fn failed(error: io::Error) -> ToolError {
-    ToolError::new(Kind::Internal, format!("the purge is not complete: {error}")).hint("purge again").source(error)
-}
-
-fn hash_of(path: &[u8]) -> String {
-    Revision::of(path).to_string()
+fn hash_of(path: &Path) -> String {
+    Revision::of(path.as_os_str().as_encoded_bytes()).to_string()
 }
 
 /// The state folder, and those of roles below it.
@@ -181,37 +181,26 @@ fn folders(state: &StateDir) -> io::Result<Vec<StateDir>> {
 }
 
 /// What a line says of an entry, by paths of the host.
-struct Step {
+struct Step<'l> {
     line: usize,
+    record: &'l JournalRecord,
     path: PathBuf,
     to: Option<PathBuf>,
-    /// Whether the path was free before, or is since.
+    /// Whether something new is at the path since.
     begins: bool,
-    ends: bool,
 }
 
-/// The steps of each change, in their order.
-fn changes(workspace: &Workspace, roots: &HashMap<String, &Path>, lines: &[JournalLine]) -> Vec<Vec<Step>> {
+fn steps<'l>(workspace: &Workspace, roots: &HashMap<String, &Path>, lines: &'l [JournalLine]) -> Vec<Step<'l>> {
     let records = || lines.iter().enumerate().filter_map(|(at, line)| Some((at, line.record.as_ref()?)));
-    let void: HashSet<_> =
-        records().filter(|(_, record)| record.kind == RecordKind::Void).map(|(_, record)| record.key()).collect();
-    let (mut places, mut changes) = (HashMap::new(), Vec::<Vec<Step>>::new());
-    for (line, record) in records().filter(|(_, record)| record.is_of_entry()) {
-        let Some((path, to)) = on_host(workspace, roots, record) else { continue };
-        let place = *places.entry(record.key()).or_insert(changes.len());
-        changes.extend((place == changes.len()).then(Vec::new));
+    let void = records().filter(|(_, record)| record.kind == RecordKind::Void).map(|(_, record)| record.key());
+    let void: HashSet<_> = void.collect();
+    let step = |(line, record): (usize, &'l JournalRecord)| {
+        let (path, to) = on_host(workspace, roots, record)?;
         let is_made = !void.contains(&record.key());
-        let begins = match record.kind {
-            RecordKind::File => record.old.is_none(),
-            RecordKind::Link => record.new.is_some(),
-            kind => kind == RecordKind::Made,
-        };
-        let ends = record.new.is_none() && record.kind != RecordKind::Made;
-        let to = to.filter(|_| is_made);
-        let is_alone = is_made && to.is_none();
-        changes[place].push(Step { line, path, to, begins: begins && is_alone, ends: ends && is_alone });
-    }
-    changes
+        let is_new = record.old.is_none() && record.new.is_some() || record.kind == RecordKind::Made;
+        Some(Step { line, record, begins: is_made && is_new && to.is_none(), to: to.filter(|_| is_made), path })
+    };
+    records().filter(|(_, record)| record.is_of_entry()).filter_map(step).collect()
 }
 
 /// Where the entry of a line was on the host, and where it moved to; also of a root that was served once, above the path or
@@ -227,64 +216,53 @@ fn on_host(
     let (dir, shown) = (roots.get(&record.root)?, &record.shown);
     // It was printed below a name of that root.
     let mut starts = [0].into_iter().chain(shown.match_indices('/').map(|(at, _)| at + 1));
-    let start = starts.find(|start| hash_of(&shown.as_bytes()[*start..]) == record.path)?;
+    let start = starts.find(|start| hash_of(Path::new(&shown[*start..])) == record.path)?;
     let to = record.to.as_ref().and_then(|to| to.strip_prefix(&shown[..start]));
     Some((dir.join(&shown[start..]), to.map(|to| dir.join(to))))
 }
 
-/// Follows what is at `path`, or in it, through the changes; marks the lines about it, and collects their paths.
-fn follow<'c>(
-    changes: impl Iterator<Item = &'c Vec<Step>>,
+/// Follows what is at `path`, or in it, through the steps; marks the lines about it, and collects their paths.
+fn follow<'s, 'l: 's>(
+    steps: impl Iterator<Item = &'s Step<'l>>,
     path: &Path,
     is_forward: bool,
     meant: &mut [bool],
     hosts: &mut HashSet<PathBuf>,
 ) {
-    let mut names = HashSet::from([path.to_owned()]);
-    let is_in = |names: &HashSet<PathBuf>, path: &Path| path.ancestors().any(|above| names.contains(above));
-    for steps in changes {
-        let mut next = names.clone();
-        let mut came = Vec::new();
-        for step in steps {
-            let from_to = step.to.as_deref().map(|to| if is_forward { (&*step.path, to) } else { (to, &*step.path) });
-            let goes = if is_forward { step.ends } else { step.begins };
-            if let Some(gone) = from_to.map(|(from, _)| from).or_else(|| goes.then_some(&*step.path)) {
-                next.retain(|name| name == path || !name.starts_with(gone));
-            }
-            for (name, (from, to)) in
-                names.iter().zip(std::iter::repeat(from_to)).filter_map(|(name, is)| Some((name, is?)))
-            {
-                match name.strip_prefix(from) {
-                    Ok(rest) => came.push(to.components().chain(rest.components()).collect()),
-                    Err(_) if from.starts_with(name) => came.push(to.to_owned()),
-                    Err(_) => {}
-                }
-            }
+    // Each with the change that gave it: another step of that one does not take it, as when two files change places.
+    let mut names = vec![(path.to_owned(), ("", 0))];
+    for Step { line, record, path: from, to, begins } in steps {
+        let is_other = |name: &Path, at: &Path| name == path || !name.starts_with(at);
+        if is_forward && *begins {
+            names.retain(|(name, _)| is_other(name, from));
         }
-        next.extend(came);
-        let (before, after) = if is_forward { (&names, &next) } else { (&next, &names) };
-        for step in steps {
-            let is_after = |path| is_in(after, path);
-            let is_of = match &step.to {
-                Some(to) => is_in(before, &step.path) && is_after(to),
-                None => !step.begins && is_in(before, &step.path) || !step.ends && is_after(&step.path),
+        let to = to.as_ref().unwrap_or(from);
+        let (here, there) = if is_forward { (from, to) } else { (to, from) };
+        if names.iter().any(|(name, _)| here.starts_with(name)) || there.starts_with(path) {
+            meant[*line] = true;
+            hosts.extend([from.clone(), to.clone()]);
+        }
+        if to != from {
+            let moved = |(name, _): &(PathBuf, _)| match name.strip_prefix(here) {
+                Ok(rest) => Some(there.components().chain(rest.components()).collect()),
+                Err(_) => here.starts_with(name).then(|| there.clone()),
             };
-            meant[step.line] |= is_of;
-            hosts.extend([Some(&step.path), step.to.as_ref()].into_iter().flatten().filter(|_| is_of).cloned());
+            let came: Vec<PathBuf> = names.iter().filter_map(moved).collect();
+            names.retain(|(name, change)| *change == record.key() || is_other(name, to));
+            names.extend(came.into_iter().map(|name| (name, record.key())));
+        } else if *begins {
+            names.retain(|(name, _)| is_other(name, from));
         }
-        names = next;
     }
 }
 
-/// The paths whose content policy denies now and of which contents are kept, with how many lines name some; at most `most`.
+/// The paths whose content policy denies now and of which contents are kept, with how many lines tell of some; at most `most`.
 pub fn kept_secrets(workspace: &Workspace, session: &Session, most: usize) -> Vec<(String, usize)> {
     let kept = session.purges.state().and_then(|state| KeptContents::of(state).ok());
+    let lines = kept.iter().flat_map(|kept| &kept.lines).filter(|line| line.purged().is_some());
     let mut found: HashMap<_, usize> = HashMap::new();
-    for line in kept.iter().flat_map(|kept| &kept.lines).filter(|line| line.purged().is_some()) {
-        let paths = line
-            .record
-            .iter()
-            .flat_map(|record| path_of(workspace, record).into_iter().chain(moved_to(workspace, record)));
+    for record in lines.filter_map(|line| line.record.as_ref()) {
+        let paths = path_of(workspace, record).into_iter().chain(moved_to(workspace, record));
         paths.for_each(|path| *found.entry(path).or_default() += 1);
     }
     found.retain(|path, _| workspace.check_readable(path).is_err_and(|error| error.kind == AccessErrorKind::Secret));

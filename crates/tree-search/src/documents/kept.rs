@@ -55,13 +55,6 @@ pub(crate) struct TextMemory {
     stored: usize,
 }
 
-impl TextMemory {
-    pub(crate) fn clear(&mut self) {
-        self.texts.clear();
-        self.bytes = 0;
-    }
-}
-
 #[derive(Debug)]
 struct RememberedText {
     stat: Stat,

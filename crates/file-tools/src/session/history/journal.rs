@@ -211,6 +211,18 @@ impl JournalRecord {
         all.filter(|revision| *revision != PURGED && *revision != Revision::of(b""))
     }
 
+    /// It without what it tells of contents. `None` in the place of a revision would mean that nothing was there.
+    pub(crate) fn purged(&self) -> Self {
+        let zeros = |text: &Option<String>| text.as_ref().map(|_| PURGED.to_string());
+        let [old, new, appended] = [&self.old, &self.new, &self.appended].map(zeros);
+        match self.kind {
+            RecordKind::File | RecordKind::Link => {
+                Self { old, new, appended, edited: None, target: None, attributes: None, ..self.clone() }
+            }
+            _ => self.clone(),
+        }
+    }
+
     /// Whether its contents were purged: of a link, its target.
     pub fn is_purged(&self) -> bool {
         let mut all = [&self.old, &self.new, &self.appended].into_iter().flatten();

@@ -9,22 +9,17 @@ use std::{collections::HashMap, ffi::OsStr, io, time::Duration};
 use change_set::StateDir;
 use confined_fs::Revision;
 
-use super::{
-    disk_store::{FOLDER, days, file_of_day},
-    journal::{JournalRecord, PURGED, RecordKind},
-};
+use super::disk_store::{FOLDER, days, file_of_day};
+use super::journal::JournalRecord;
 
 /// Everything that the history holds, of all roots and sessions.
-#[derive(Debug)]
 pub(crate) struct KeptContents {
     folder: StateDir,
-    /// In the order of the journal.
     pub(crate) lines: Vec<JournalLine>,
     /// How long ago each was kept.
     pub(crate) objects: HashMap<Revision, Duration>,
 }
 
-#[derive(Debug)]
 pub(crate) struct JournalLine {
     file: String,
     at: u64,
@@ -35,26 +30,12 @@ pub(crate) struct JournalLine {
 
 impl JournalLine {
     /// The line without contents, as long as before; `None` where it has none.
-    pub(crate) fn purged(&self) -> Option<Vec<u8>> {
-        let mut text = match &self.record {
-            Some(record) if !matches!(record.kind, RecordKind::File | RecordKind::Link) => return None,
-            Some(record) => {
-                let zeros = |text: &Option<String>| text.as_ref().map(|_| PURGED.to_string());
-                let (old, new, appended) = (zeros(&record.old), zeros(&record.new), zeros(&record.appended));
-                let purged = JournalRecord { edited: None, target: None, attributes: None, ..record.clone() };
-                let purged = JournalRecord { old, new, appended, ..purged };
-                if purged == *record {
-                    return None;
-                }
-                purged.line().trim_end().as_bytes().to_vec()
-            }
-            None => Vec::new(),
-        };
-        if text.len() > self.text.len() {
-            text.clear();
-        }
-        text.resize(self.text.len(), b' ');
-        Some(text)
+    pub(crate) fn purged(&self) -> Option<String> {
+        let purged = self.record.as_ref().map(JournalRecord::purged);
+        let is_new = purged.is_none() || purged != self.record;
+        let text = purged.map(|record| record.line().trim_end().to_owned());
+        let text = text.filter(|text| text.len() <= self.text.len()).unwrap_or_default();
+        is_new.then(|| " ".repeat(self.text.len() - text.len())).map(|spaces| text + &spaces)
     }
 }
 
@@ -71,18 +52,17 @@ impl KeptContents {
                 at += line.len() as u64;
             }
         }
-        let object = |file: change_set::state::StateFile| {
-            Some((file.name.parse().ok()?, file.modified.elapsed().unwrap_or_default()))
-        };
-        let objects = folder.files()?.into_iter().filter_map(object).collect();
-        Ok(Self { folder, lines, objects })
+        let files = folder.files()?.into_iter();
+        let objects =
+            files.filter_map(|file| Some((file.name.parse().ok()?, file.modified.elapsed().unwrap_or_default())));
+        Ok(Self { objects: objects.collect(), folder, lines })
     }
 
     /// Removes these contents, then what the lines hold, so that after a kill the same lines name what is left.
     pub(crate) fn purge<'l>(
         &self,
-        contents: impl IntoIterator<Item = Revision>,
-        lines: impl IntoIterator<Item = &'l JournalLine>,
+        contents: impl Iterator<Item = &'l Revision>,
+        lines: impl Iterator<Item = &'l JournalLine>,
     ) -> io::Result<()> {
         for revision in contents {
             match self.folder.remove_any(OsStr::new(&revision.to_string())) {
@@ -92,8 +72,8 @@ impl KeptContents {
         }
         // Also those of a process that is writing one: it keeps the content in memory then.
         self.folder.sweep_locked(&self.folder.lock())?;
-        for (line, purged) in lines.into_iter().filter_map(|line| Some((line, line.purged()?))) {
-            self.folder.overwrite(&line.file, line.at, &purged)?;
+        for (line, purged) in lines.filter_map(|line| Some((line, line.purged()?))) {
+            self.folder.overwrite(&line.file, line.at, purged.as_bytes())?;
         }
         self.folder.sync()
     }
@@ -101,6 +81,7 @@ impl KeptContents {
 
 #[cfg(test)]
 mod tests {
+    use super::super::journal::{PURGED, RecordKind};
     use super::*;
 
     fn line(text: &str) -> JournalLine {
@@ -126,7 +107,7 @@ mod tests {
             ..JournalRecord::default()
         };
         let before = line(record.line().trim_end());
-        let text = String::from_utf8(before.purged().unwrap()).unwrap();
+        let text = before.purged().unwrap();
         assert_eq!(text.len(), before.text.len());
         let zeros = Some(PURGED.to_string());
         let purged = JournalRecord {
@@ -146,7 +127,7 @@ mod tests {
     #[test]
     fn target_of_a_link_goes_and_a_directory_has_no_content() {
         let link = JournalRecord { kind: RecordKind::Link, target: Some("hunter2".into()), ..JournalRecord::default() };
-        let text = String::from_utf8(line(link.line().trim_end()).purged().unwrap()).unwrap();
+        let text = line(link.line().trim_end()).purged().unwrap();
         assert!(!text.contains("hunter2") && JournalRecord::read(&text).unwrap().is_purged());
         let directory = JournalRecord { kind: RecordKind::Directory, mode: Some(0o700), ..JournalRecord::default() };
         assert!(line(directory.line().trim_end()).purged().is_none());
@@ -155,7 +136,7 @@ mod tests {
             "{\"time\":1,\"session\":\"s\",\"change\":1,\"tool\":\"t\",\"root\":\"\",\"path\":\"\",\"shown\":\"\",\"old\":\"a\"}",
             "{\"ti",
         ] {
-            assert_eq!(line(text).purged(), Some(vec![b' '; text.len()]));
+            assert_eq!(line(text).purged(), Some(" ".repeat(text.len())));
         }
     }
 }
