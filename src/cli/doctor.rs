@@ -147,20 +147,35 @@ fn walls(out: &mut Report, config: &Config, services: &Services, confinement: &C
         }
     }
     out.head("system calls", &confinement.calls);
-    let is_lacking =
-        cfg!(target_os = "linux") && !services.workspace.confined_opens() && !config.workspace.force_fallback
-            || config.confine != Confine::Off && !(confinement.enforced && confinement.calls_refused);
-    if is_lacking && confinement.has_profile {
-        out.line("a seccomp profile (of a container) is on this process: take the current one of Docker or Podman, or allow in it");
-        out.line("openat2, landlock_create_ruleset, landlock_add_rule, landlock_restrict_self, seccomp and prctl");
-    } else if is_lacking {
-        out.line("Linux 5.6 has openat2; 5.13 has Landlock, if the boot option lsm= lists landlock");
+    if cfg!(target_os = "linux") {
+        missing_calls(out, config, services, confinement);
     }
     if config.confine != Confine::Off && !confinement.enforced {
         out.complaints.push(format!("the kernel does not confine the process: {}", confinement.level));
     }
     if config.confine != Confine::Off && !confinement.calls_refused {
         out.complaints.push(format!("system calls are {}", confinement.calls));
+    }
+}
+
+/// The system calls of walls that are not in force, and who has to allow them.
+fn missing_calls(out: &mut Report, config: &Config, services: &Services, confinement: &ConfineReport) {
+    let is_wanted = config.confine != Confine::Off;
+    let (files, calls) = (is_wanted && !confinement.enforced, is_wanted && !confinement.calls_refused);
+    let missing = [
+        (!services.workspace.confined_opens() && !config.workspace.force_fallback, "openat2"),
+        (files, "landlock_create_ruleset, landlock_add_rule, landlock_restrict_self"),
+        (calls, "seccomp"),
+        (files && calls, "prctl"),
+    ];
+    let missing: Vec<&str> = missing.into_iter().filter(|(is_missing, _)| *is_missing).map(|(_, name)| name).collect();
+    if !missing.is_empty() && confinement.has_profile {
+        let named = missing.join(", ");
+        out.line(format_args!(
+            "allow in the seccomp profile of this container, or take the current one of its engine: {named}"
+        ));
+    } else if !missing.is_empty() {
+        out.line("Linux 5.6 has openat2; 5.13 has Landlock, where the boot option lsm= lists it");
     }
 }
 

@@ -25,7 +25,7 @@ const MAX_LINES: &[(&str, usize)] = &[
     ("crates/text-edit", 6_120),
     ("crates/text-file", 1_520),
     ("crates/tree-search", 8_260),
-    ("src", 10_800),
+    ("src", 10_820),
 ];
 
 /// Modules that a folder may have; a file and the folder of its name count once.
