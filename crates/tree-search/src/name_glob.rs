@@ -68,7 +68,7 @@ enum Matcher {
     Any {
         sets: Sets,
         /// For names beyond ASCII, where they need it.
-        unicode: Option<(GlobEncoding, Sets)>,
+        unicode: Option<Box<(GlobEncoding, Sets)>>,
     },
 }
 
@@ -216,7 +216,7 @@ impl Globs {
             // What is a range of characters and none of bytes (`[a-é]`) stays one of bytes.
             let encoded = |globs: &[String]| globs.iter().map(|glob| encoding.encode_pattern(glob)).collect::<Vec<_>>();
             let sets = Sets::new(&encoded(&globs), &encoded(left_out), case_sensitive).ok()?;
-            Some((encoding, sets))
+            Some(Box::new((encoding, sets)))
         });
         let beginning = |glob: &String| in_case(&beginning(glob), case_sensitive);
         let beginnings = globs.iter().map(beginning).filter(|names| !names.as_os_str().is_empty()).collect();
@@ -232,7 +232,7 @@ impl Globs {
         match &self.matcher {
             Matcher::Ending(ending) => relative.as_os_str().as_encoded_bytes().ends_with(ending.as_bytes()),
             Matcher::Any { sets, unicode } => {
-                match unicode.as_ref().and_then(|(encoding, sets)| Some((encoding.encode_path(relative)?, sets))) {
+                match unicode.as_deref().and_then(|(encoding, sets)| Some((encoding.encode_path(relative)?, sets))) {
                     Some((path, sets)) => sets.is_match(&path),
                     None => sets.is_match(relative),
                 }
