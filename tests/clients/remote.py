@@ -197,6 +197,11 @@ def flow(start, root, mark, large=False):
     check("the end of the input ends the server", not servers(mark), servers(mark))
 
 
+def old_files(root):
+    for number in range(FILES):
+        put(f"{root}/many/{number}.txt", f"old {number}\n".encode())
+
+
 def one_change():
     patch = "".join(f"--- a/many/{n}.txt\n+++ b/many/{n}.txt\n@@ -1 +1 @@\n-old {n}\n+new {n}\n" for n in range(FILES))
     return {"method": "tools/call", "params": {"name": "apply_patch", "arguments": {"patch": patch}}}
@@ -207,8 +212,7 @@ def broken(name, start, root, mark, cut, ended=None):
     starts it again goes on. `cut(client)` breaks the line; `ended` is the code of the client's command, if it is known."""
     states, slowest = [], 0.0
     for delay in [None, 0, 0.02, 0.1]:
-        for number in range(FILES):
-            put(f"{root}/many/{number}.txt", f"old {number}\n".encode())
+        old_files(root)
         client = Client(start(*PATCHES))
         check(f"{name}: one server", len(servers(mark)) == 1, servers(mark))
         if delay is not None:
@@ -338,8 +342,8 @@ def over_ssh(base):
         put(f"{base}/ssh root/outside.txt", b"CANARY\n")
         state = f"{base}/ssh-state"
 
-        def start(*options, ssh=entry):
-            return [*ssh, "host", f"{installed} --state-dir {state} {' '.join(options)} {shlex.quote(root)}"]
+        def start(*options, ssh=entry, at=root):
+            return [*ssh, "host", f"{installed} --state-dir {state} {' '.join(options)} {shlex.quote(at)}"]
 
         flow(start, root, root, large=True)
         # What goes wrong before there is a server: nothing on stdout, nobody is asked, and the code says which side it was.
@@ -353,6 +357,18 @@ def over_ssh(base):
             done = run(*command, code=None)
             check(what, (done.returncode, done.stdout) == (code, "") and word in done.stderr, done)
 
+        # A network that falls silent in a change is found out by ServerAliveInterval and by the other side's ClientAliveInterval;
+        # meanwhile the line breaks in other ways.
+        lost = f"{base}/ssh root/lost"
+        old_files(lost)
+        relay = Relay(sshd.start("-o", "ClientAliveInterval=2", "-o", "ClientAliveCountMax=3"))
+        probing = ["-o", "ServerAliveInterval=2", "-o", "ServerAliveCountMax=3"]
+        silent = Client(start(*PATCHES, ssh=[*entry[:4], *probing, *entry[4:-1], str(relay.port)], at=lost))
+        silent.send({"id": "change", **one_change()})
+        relay.hole = True
+        again = Client(start(at=lost))
+        check("a silent network: a new server answers meanwhile", "many" in again.call("ls"))
+        again.end()
         broken("ssh, the client's ssh is killed", start, root, root, lambda client: client.process.kill(), -signal.SIGKILL)
 
         def kill_session(_):
@@ -363,25 +379,10 @@ def over_ssh(base):
 
         broken("ssh, the session's sshd is killed", start, root, root, kill_session, 255)
 
-        # The other side is told by its own ClientAliveInterval; the client by ServerAliveInterval.
-        relays = []
-        alive = sshd.start("-o", "ClientAliveInterval=1", "-o", "ClientAliveCountMax=2")
-
-        def through_relay(*options):
-            relays.append(Relay(alive))
-            probing = ["-o", "ServerAliveInterval=1", "-o", "ServerAliveCountMax=2"]
-            return start(*options, ssh=[*entry[:4], *probing, *entry[4:-1], str(relays[-1].port)])
-
-        client = Client(through_relay(*PATCHES))
-        client.send({"id": "change", **one_change()})
-        relays[-1].hole = True
-        check("a network that is gone: ssh ends", client.process.wait(LIMIT) == 255 and "not responding" in client.log(), client.log())
-        again = Client(start(*PATCHES))
-        check("a network that is gone: a new server answers", "many" in again.call("ls"))
-        until("the end of the first server", lambda: len(servers(root)) == 1)
-        again.end()
-        words = {content(f"{root}/many/{number}.txt").split()[0] for number in range(FILES)}
-        check("a network that is gone: the change is whole", len(words) == 1, words)
+        check("a silent network: ssh ends", silent.process.wait(LIMIT) == 255 and "not responding" in silent.log(), silent.log())
+        until("a silent network: the end of the server", lambda: not servers(lost))
+        words = {content(f"{lost}/many/{number}.txt").split()[0] for number in range(FILES)}
+        check("a silent network: the change is whole", len(words) == 1, words)
         # One connection for all of them: each is a session of its own in it.
         shared = ["-o", "ControlMaster=auto", "-o", f"ControlPath={base}/ssh/%C", "-o", "ControlPersist=yes"]
         launcher = f"{base}/launcher"

@@ -140,7 +140,7 @@ mod tests {
                 assert_eq!((report.enforced, report.calls_refused), (false, refuses_calls), "{calls:?} {report:?}");
                 assert!(report.has_profile && report.level.contains("files are not confined"), "{report:?}");
                 let error = confined(calls, errno, Confine::Required).unwrap_err().to_string();
-                assert!(error.starts_with("confinement is required, but landlock is not"), "{error}");
+                assert!(error.starts_with("confinement is required, but not complete: landlock is not"), "{error}");
             }
             let report = confined(&[SYS_seccomp], errno, Confine::Auto).unwrap();
             assert!(!report.calls_refused && report.calls.starts_with("not filtered: "), "{report:?}");

@@ -51,7 +51,7 @@ pub(super) fn install(
         Err(error) => (format!("landlock is not in force, files are not confined: {error}"), false),
     };
     if required && !is_full {
-        return Err(ConfineError::Incomplete(level));
+        return Err(ConfineError::Incomplete(format!("not complete: {level}")));
     }
     Ok((level, enforced))
 }
