@@ -263,6 +263,62 @@ fn names_are_followed_as_long_as_the_file_had_them() {
     assert!(text.contains("0 contents, 0 lines of the journal (no change is recorded)"), "{text}");
 }
 
+#[cfg(unix)]
+#[test]
+fn links_changed_places_and_other_roots_are_followed() {
+    let world = World::new();
+    let mut server = world.server();
+    let link = |name: &str| std::os::unix::fs::symlink("elsewhere.txt", world.root().join(name)).unwrap();
+    // A file whose place a link has now.
+    write(&mut server, "was.txt", VALUE);
+    edit(&mut server, "was.txt", VALUE, "elsewhere");
+    ok(&mut server, "delete", json!({ "path": "was.txt" }));
+    fs::write(world.root().join("elsewhere.txt"), "x").unwrap();
+    link("was.txt");
+    world.purge("was.txt");
+    world.holds_nothing();
+    // A link that was deleted, whose target has the value.
+    std::os::unix::fs::symlink(VALUE, world.root().join("link")).unwrap();
+    ok(&mut server, "delete", json!({ "path": "link" }));
+    assert_eq!(world.holding().len(), 1);
+    world.purge("link");
+    world.holds_nothing();
+    let mut other = world.server();
+    let (is_error, text) = call(&mut other, "undo", json!({ "path": "link" }));
+    assert!(is_error && text.contains("no longer kept"), "{text}");
+    // Two files that change places in one change: the undo of three moves and of an edit.
+    write(&mut server, "a.txt", VALUE);
+    write(&mut server, "b.txt", "stays");
+    ok(&mut server, "move", json!({ "source": "a.txt", "destination": "t.txt", "checkpoint": "before" }));
+    move_to(&mut server, "b.txt", "a.txt");
+    move_to(&mut server, "t.txt", "b.txt");
+    edit(&mut server, "b.txt", VALUE, &format!("{VALUE}, too"));
+    ok(&mut server, "undo", json!({ "to": "before" }));
+    assert_eq!((&*world.content("a.txt"), &*world.content("b.txt")), (VALUE, "stays"));
+    edit(&mut server, "a.txt", VALUE, "clean");
+    world.purge("a.txt");
+    world.holds_nothing();
+    // What servers of a directory below and of one above have kept.
+    fs::create_dir(world.root().join("sub")).unwrap();
+    for (root, path) in [(".", "sub/c.txt"), ("sub", "c.txt")] {
+        let path = format!("path={path}");
+        if root == "sub" {
+            world.ok(&[root, "call", "read", &path]);
+        }
+        for content in [VALUE, "clean"] {
+            world.ok(&[root, "call", "write", &path, &format!("content={content} {root}")]);
+        }
+    }
+    world.ok(&["sub", "call", "move", "source=c.txt", "destination=d.txt", "--allow", "manage"]);
+    assert!(world.ok(&[".", "history", "purge", "sub/d.txt", "-y"]).contains("3 contents"));
+    world.holds_nothing();
+    let write = |content: &str| world.ok(&[".", "call", "write", "path=sub/e.txt", &format!("content={content}")]);
+    write(VALUE);
+    write("clean");
+    world.ok(&["sub", "history", "purge", "e.txt", "-y"]);
+    world.holds_nothing();
+}
+
 #[test]
 fn file_that_became_secret_is_named_by_doctor_and_purged() {
     let world = World::new();

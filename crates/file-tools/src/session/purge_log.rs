@@ -2,7 +2,7 @@
 
 use std::{
     io,
-    path::{Path, PathBuf},
+    path::PathBuf,
     sync::atomic::{AtomicU64, Ordering},
 };
 
@@ -58,10 +58,14 @@ impl PurgeLog {
     }
 
     /// Announces a purge, before anything is removed.
-    pub(crate) fn write(&self, path: Option<&Path>) -> io::Result<()> {
-        // As bytes: a name need not be UTF-8.
-        let line = format!("\n{}\n", serde_json::to_string(&path.map(|path| path.as_os_str().as_encoded_bytes()))?);
-        self.state.as_ref().map_or(Ok(()), |state| state.append_synced(LOG_FILE, line.as_bytes()))
+    pub(crate) fn write(&self, paths: &[Option<PathBuf>]) -> io::Result<()> {
+        let mut lines = "\n".to_owned();
+        for path in paths {
+            // As bytes: a name need not be UTF-8.
+            let bytes = path.as_ref().map(|path| path.as_os_str().as_encoded_bytes());
+            lines += &(serde_json::to_string(&bytes)? + "\n");
+        }
+        self.state.as_ref().map_or(Ok(()), |state| state.append_synced(LOG_FILE, lines.as_bytes()))
     }
 }
 
@@ -74,13 +78,13 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let log = || PurgeLog::new(StateDir::open(temp.path()).ok());
         let (server, path) = (log(), PathBuf::from("/a \"b\"\nc"));
-        log().write(Some(&path)).unwrap();
+        log().write(&[Some(path.clone())]).unwrap();
         let mut is_news = false;
         let end = server.catch_up(|| is_news = true);
         assert_eq!((is_news, server.since(0)), (true, vec![Some(path)]));
         assert_eq!(server.catch_up(|| unreachable!()), end);
         server.state().unwrap().append(LOG_FILE, b"[1,2").unwrap();
-        log().write(None).unwrap();
+        log().write(&[None]).unwrap();
         assert_eq!(server.since(end), [None]);
         assert_eq!(PurgeLog::new(None).catch_up(|| unreachable!()), 0);
     }

@@ -34,15 +34,22 @@ pub fn purge(
     path: Option<&str>,
     ask: impl FnOnce(&str) -> Option<bool>,
 ) -> Result<String, ToolError> {
-    let host = |text| Ok::<_, ToolError>(workspace.host_path(&real(workspace, &workspace.resolve(text)?)));
-    let path = path.map(host).transpose()?;
+    let mut paths = vec![None];
+    if let Some(text) = path {
+        // Where a link is now, a file may have been, and the one that it leads to is meant as well.
+        let asked = workspace.resolve(text)?;
+        let own =
+            asked.parent().map(|above| real(workspace, &above).child(asked.file_name().unwrap_or_default().as_ref()));
+        let both = [own, Some(real(workspace, &asked))].into_iter().flatten();
+        paths = both.map(|path| Some(workspace.host_path(&path))).collect();
+    }
     let Some(state) = session.purges.state() else {
         return Ok("nothing is kept: there is no state folder (--state-dir)".to_owned());
     };
     let failed = |error: io::Error| {
         ToolError::new(Kind::Internal, format!("the purge is not complete: {error}")).hint("purge again").source(error)
     };
-    let what = Selection::of(workspace, state, path.as_deref()).map_err(failed)?.text();
+    let what = Selection::of(workspace, state, &paths).map_err(failed)?.text();
     let declined = |why: &str| ToolError::new(Kind::Declined, format!("nothing was removed{why}"));
     match ask(&format!("This goes for good: {what}\nRemove it?")) {
         Some(true) => {}
@@ -53,8 +60,8 @@ pub fn purge(
         }
     }
     // First: a call that is under way looks for it at its end.
-    session.purges.write(path.as_deref()).map_err(failed)?;
-    let selection = Selection::of(workspace, state, path.as_deref()).map_err(failed)?;
+    session.purges.write(&paths).map_err(failed)?;
+    let selection = Selection::of(workspace, state, &paths).map_err(failed)?;
     selection.remove(state).map_err(failed)?;
     let living = match selection.living {
         0 => String::new(),
@@ -76,8 +83,7 @@ pub fn purge(
 pub fn purge_again(workspace: &Workspace, session: &Session, start: u64) -> io::Result<()> {
     session.forget();
     let Some(state) = session.purges.state() else { return Ok(()) };
-    let purge = |path: Option<PathBuf>| Selection::of(workspace, state, path.as_deref())?.remove(state);
-    session.purges.since(start).into_iter().try_for_each(purge)
+    Selection::of(workspace, state, &session.purges.since(start))?.remove(state)
 }
 
 /// What goes.
@@ -92,25 +98,24 @@ struct Selection {
 }
 
 impl Selection {
-    fn of(workspace: &Workspace, state: &StateDir, path: Option<&Path>) -> io::Result<Self> {
+    /// Of these host paths; one that is `None` is everything.
+    fn of(workspace: &Workspace, state: &StateDir, paths: &[Option<PathBuf>]) -> io::Result<Self> {
         let kept = KeptContents::of(state)?;
         let living = folders(state)?.iter().map(living).sum::<io::Result<usize>>()?;
-        let (mut meant, files) = match path {
-            None => (vec![true; kept.lines.len()], None),
-            Some(path) => {
-                let served = workspace.roots().iter().flat_map(|root| root.host().ancestors());
-                let roots: HashMap<String, &Path> =
-                    served.chain(path.ancestors()).map(|dir| (Root::key_of(dir), dir)).collect();
-                let steps = steps(workspace, &roots, &kept.lines);
-                let (mut meant, mut hosts) = (vec![false; kept.lines.len()], HashSet::from([path.to_owned()]));
-                follow(steps.iter(), path, true, &mut meant, &mut hosts);
-                follow(steps.iter().rev(), path, false, &mut meant, &mut hosts);
-                let pairs =
-                    hosts.iter().flat_map(|host| roots.iter().map(move |(key, dir)| (key, host.strip_prefix(dir))));
-                let file = |(key, below): (&String, Result<&Path, _>)| Some((key.clone(), hash_of(below.ok()?)));
-                (meant, Some(pairs.filter_map(file).collect::<HashSet<_>>()))
-            }
-        };
+        let is_all = paths.contains(&None);
+        let mut meant = vec![is_all; kept.lines.len()];
+        let mut hosts: HashSet<PathBuf> = paths.iter().flatten().cloned().collect();
+        let served = workspace.roots().iter().map(|root| root.host());
+        let dirs = served.chain(paths.iter().flatten().map(PathBuf::as_path)).flat_map(Path::ancestors);
+        let roots: HashMap<String, &Path> = dirs.map(|dir| (Root::key_of(dir), dir)).collect();
+        let steps = if is_all { Vec::new() } else { steps(workspace, &roots, &kept.lines) };
+        for path in paths.iter().flatten() {
+            follow(steps.iter(), path, true, &mut meant, &mut hosts);
+            follow(steps.iter().rev(), path, false, &mut meant, &mut hosts);
+        }
+        let pairs = hosts.iter().flat_map(|host| roots.iter().map(move |(key, dir)| (key, host.strip_prefix(dir))));
+        let file = |(key, below): (&String, Result<&Path, _>)| Some((key.clone(), hash_of(below.ok()?)));
+        let files = (!is_all).then(|| pairs.filter_map(file).collect::<HashSet<_>>());
         for (line, meant) in kept.lines.iter().zip(&mut meant).filter(|(line, _)| line.record.is_none()) {
             // A torn line: what comes before the name of the file is no content.
             let names = |(_, hash): &(String, String)| memchr::memmem::find(&line.text, hash.as_bytes()).is_some();
@@ -122,7 +127,7 @@ impl Selection {
         let of_lines: HashSet<Revision> = own.records(true).flat_map(JournalRecord::revisions).collect();
         let goes = |(revision, age): (&Revision, &Duration)| {
             let is_unnamed = || !all.contains(revision) && (living == 0 || *age > UNNAMED_AFTER);
-            (path.is_none() || of_lines.contains(revision) || is_unnamed()).then_some(*revision)
+            (is_all || of_lines.contains(revision) || is_unnamed()).then_some(*revision)
         };
         own.contents = own.kept.objects.iter().filter_map(goes).collect();
         Ok(own)
