@@ -113,7 +113,7 @@ fn redo(cx: &CallContext, args: &Args) -> Result<Plan, ToolError> {
     }
     loop {
         let last = cx.session.history.undo_list().last_undo(cx.by.as_ref()).ok_or_else(|| {
-            ToolError::new(Kind::NotFound, "you have no undo in this session that could be taken back")
+            ToolError::new(Kind::NotFound, "you have no undo since your last change that could be taken back")
                 .hint("redo brings back what a plain undo has reverted; undo takes an undo with `to` back")
         })?;
         if let Some(plan) = plan_revert(cx, KnownChange::own(cx, last), true, args.dry_run)? {
@@ -156,7 +156,7 @@ fn plan_revert(
     dry_run: Option<bool>,
 ) -> Result<Option<Plan>, ToolError> {
     // Taking an undo back is a change like any other; an undo is on the list only to be taken back.
-    let undoable = if is_redo { Undoable::Yes } else { Undoable::AsUndo };
+    let undoable = if is_redo { Undoable::AsRedo } else { Undoable::AsUndo };
     let change = &last.change;
     let only = ChangesSince { changes: vec![change.clone()], ..ChangesSince::default() };
     let plan = UndoPlan::of(cx, &only, false, &[], DiffDirection::Back)?;

@@ -17,6 +17,8 @@ use quick_xml::{
     events::{BytesEnd, BytesStart, Event, attributes::Attribute},
 };
 
+use unicode_normalization::UnicodeNormalization as _;
+
 use crate::{
     OfficeError,
     budget::{Budget, Result},
@@ -81,6 +83,25 @@ pub(crate) struct Tag<'x>(pub(crate) BytesStart<'x>);
 /// A name without its prefix: producers choose the prefix of a namespace freely.
 fn local(name: &str) -> &str {
     name.rsplit_once(':').map_or(name, |(_, local)| local)
+}
+
+/// The text as people type it, who want to find it: composed, with plain blanks and hyphens, without hyphens for the ends of
+/// lines, ligatures as their letters. A PDF file is read so as well.
+fn plain(text: Cow<'_, str>) -> Cow<'_, str> {
+    if text.is_ascii() {
+        return text;
+    }
+    let mut plain = String::with_capacity(text.len());
+    for character in text.nfc() {
+        match character {
+            '\u{a0}' | '\u{2002}'..='\u{200a}' | '\u{202f}' => plain.push(' '),
+            '\u{2010}' | '\u{2011}' => plain.push('-'),
+            '\u{ad}' => {}
+            'ﬀ'..='ﬆ' => plain.extend(character.nfkd()),
+            other => plain.push(other),
+        }
+    }
+    plain.into()
 }
 
 /// The character of a hexadecimal number; `None` for those that control a terminal.
@@ -167,10 +188,10 @@ impl<'p> Xml<'p> {
                 self.depth = self.depth.saturating_sub(1);
                 Node::End(tag)
             }
-            Event::Text(text) => Node::Text(text.xml10_content()),
-            Event::CData(text) => Node::Text(text.xml10_content()),
+            Event::Text(text) => Node::Text(plain(text.xml10_content())),
+            Event::CData(text) => Node::Text(plain(text.xml10_content())),
             Event::GeneralRef(name) => match (name.resolve_char_ref(), resolve_predefined_entity(&name)) {
-                (Ok(Some(character)), _) => Node::Text(character.to_string().into()),
+                (Ok(Some(character)), _) => Node::Text(plain(character.to_string().into())),
                 (_, Some(text)) => Node::Text(text.into()),
                 _ => Node::Text(format!("&{};", &*name).into()),
             },

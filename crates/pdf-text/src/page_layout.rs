@@ -173,10 +173,10 @@ impl PageLayout {
             'ﬄ' => "ffl",
             'ﬅ' | 'ﬆ' => "st",
             // The hyphen at the end of a line; not a hidden character here.
-            '\u{ad}' => "-",
+            '\u{ad}' | '\u{2010}' | '\u{2011}' => "-",
             // A bullet in the fonts Symbol and Wingdings.
             '\u{f0b7}' | '\u{f0a7}' => "•",
-            '\u{a0}' | '\t' | '\u{2002}'..='\u{200a}' => " ",
+            '\u{a0}' | '\t' | '\u{2002}'..='\u{200a}' | '\u{202f}' => " ",
             '\u{200b}' | '\u{feff}' => "",
             character if character.is_control() => "",
             character => {

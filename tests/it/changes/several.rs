@@ -91,6 +91,23 @@ fn a_copy_of_several_keeps_the_sources_and_takes_directories_whole() {
 }
 
 #[test]
+fn what_begins_with_an_exclamation_mark_takes_away_from_the_globs() {
+    let h = office();
+    let before = files(&h);
+    for sources in [json!(["inbox/*.pdf", "!inbox/a.pdf"]), json!(["!inbox/a.pdf", "inbox/*.pdf"])] {
+        h.call("move", json!({ "sources": sources, "destination": "x/" })).ok();
+        let left: Vec<_> = before.iter().filter(|path| !files(&h).contains(path)).cloned().collect();
+        assert_eq!(left, ["inbox/b.pdf"]);
+        h.call("undo", json!({})).ok();
+    }
+    for sources in [json!(["!top.pdf"]), json!(["inbox", "!top.pdf"])] {
+        let refused = h.call("move", json!({ "sources": sources, "destination": "x/" })).fails("invalid_input");
+        assert!(refused.contains("!top.pdf takes away from globs"), "{refused}");
+    }
+    assert_eq!(files(&h), before);
+}
+
+#[test]
 fn a_destination_with_a_slash_keeps_the_name_of_one_source_as_well() {
     let h = office();
     assert_eq!(

@@ -215,6 +215,12 @@ fn plain_undo_walks_back_and_redo_takes_it_back() {
     h.call("undo", json!({ "to": "redo" })).fails("not_found");
     undo(json!({}));
     assert_eq!(content("b.txt"), "b\n");
+    // A change ends it: what was undone before that does not come back over it.
+    edit(&h, "same.txt", "same", "other");
+    undo(json!({}));
+    undo(json!({ "to": "redo" }));
+    h.call("undo", json!({ "to": "redo" })).fails("not_found");
+    assert_eq!((content("b.txt"), content("same.txt")), ("b\n".into(), "other\n".into()));
 }
 
 #[test]

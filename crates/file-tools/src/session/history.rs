@@ -251,7 +251,7 @@ impl History {
             self.take_back(&self.session, pending.number);
         }
         if undoable != Undoable::No {
-            self.undo_list().push(pending.number, change, pending.by.clone(), is_undo);
+            self.undo_list().push(pending.number, change, pending.by.clone(), undoable);
         }
     }
 

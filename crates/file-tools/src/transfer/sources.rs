@@ -49,12 +49,21 @@ pub(super) fn of(
 
 fn named(cx: &CallContext, texts: &[String], into: &WorkspacePath) -> Result<Sources, ToolError> {
     let mut sources = Sources { paths: Vec::new(), notes: Vec::new() };
-    for text in texts {
-        let is_there = || cx.resolve(text).is_ok_and(|path| !cx.workspace.is_missing(&path));
-        if !is_glob(text) || is_there() {
+    let is_named =
+        |text: &&String| !is_glob(text) || cx.resolve(text).is_ok_and(|path| !cx.workspace.is_missing(&path));
+    // By itself such a glob would be everything else that there is.
+    let is_exclusion = |text: &&String| text.starts_with('!') && !is_named(text);
+    let (excluded, texts): (Vec<_>, Vec<_>) = texts.iter().partition(is_exclusion);
+    if let Some(one) = excluded.first().filter(|_| texts.iter().all(is_named)) {
+        let sentence = format!("{} takes away from globs, and `sources` have none", echo(one));
+        return Err(ToolError::invalid(sentence).hint("pass a glob as well, such as dir/*, or name what is meant"));
+    }
+    for text in &texts {
+        if is_named(text) {
             sources.paths.push(cx.existing(text, ExistingKind::File)?);
         } else {
-            let (paths, left) = glob::entries(cx, text)?;
+            let globs = [*text].into_iter().chain(excluded.iter().copied()).map(String::as_str);
+            let (paths, left) = glob::entries(cx, &globs.collect::<Vec<_>>().join(","))?;
             let stays = |path: &WorkspacePath| path == into || path.parent().as_ref() == Some(into);
             let (there, paths): (Vec<_>, Vec<_>) = paths.into_iter().partition(stays);
             if paths.is_empty() {

@@ -266,6 +266,13 @@ fn pages_to_the_end_give_everything_once() {
 }
 
 #[test]
+fn text_is_as_people_type_it() {
+    let body = p("", "Mu\u{308}ller\u{a0}1\u{202f}600&#160;EUR") + &p("", "Ge\u{ad}burtstag, \u{fb01}nden, 555\u{2011}01, x²");
+    let bytes = docx(&body, &[]);
+    assert_eq!(paragraphs(&bytes).unwrap(), ["Müller 1 600 EUR", "Geburtstag, finden, 555-01, x²"]);
+}
+
+#[test]
 fn diagrams_have_their_text() {
     let point =
         |text: &str| format!("<d:pt xmlns:d='d'><d:t><a:p xmlns:a='a'><a:r><a:t>{text}</a:t></a:r></a:p></d:t></d:pt>");

@@ -29,7 +29,7 @@ const MAX_MEMORY_BYTES: usize = 12 << 20;
 /// Texts that are stored between two looks at how much there is in the folder.
 const STORED_PER_LOOK: usize = 32;
 /// Another number where documents give other texts, or the bytes have another meaning.
-const MAGIC_BYTES: &[u8; 8] = b"RBtext1\n";
+const MAGIC_BYTES: &[u8; 8] = b"RBtext2\n";
 /// After them: a checksum of what follows, and the length of the header.
 const LENGTHS_BYTES: usize = 8;
 

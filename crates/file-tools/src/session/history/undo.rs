@@ -39,6 +39,8 @@ pub enum Undoable {
     No,
     /// As what took another change back.
     AsUndo,
+    /// As `Yes`: it took an undo back.
+    AsRedo,
 }
 
 /// One change, as it would have to be reverted.
@@ -93,6 +95,7 @@ struct Listed {
     by: Option<Arc<str>>,
     /// Whether a plain `undo` made it.
     is_undo: bool,
+    is_redo: bool,
     /// Whether a later one has taken it back.
     is_taken_back: bool,
 }
@@ -120,8 +123,9 @@ pub struct UndoList {
 }
 
 impl UndoList {
-    pub(super) fn push(&mut self, number: u64, change: UndoableChange, by: Option<Arc<str>>, is_undo: bool) {
-        let listed = Listed { number, change, by, is_undo, is_taken_back: false };
+    pub(super) fn push(&mut self, number: u64, change: UndoableChange, by: Option<Arc<str>>, undoable: Undoable) {
+        let (is_undo, is_redo) = (undoable == Undoable::AsUndo, undoable == Undoable::AsRedo);
+        let listed = Listed { number, change, by, is_undo, is_redo, is_taken_back: false };
         // Numbers are given while the locks are held, so they give the order even where two calls
         // come here the other way round.
         let at = self.changes.partition_point(|other| other.number < listed.number);
@@ -151,10 +155,11 @@ impl UndoList {
         self.changes.iter().rev().find(|listed| counts(listed) && found(&listed.change)).map(Listed::made)
     }
 
-    /// The last plain undo by that caller that was not taken back itself.
+    /// The last plain undo by that caller that was not taken back itself, of those since its last other change.
     pub fn last_undo(&self, by: Option<&Arc<str>>) -> Option<MadeChange> {
-        let counts = |listed: &&Listed| !listed.is_taken_back && listed.is_undo && listed.by.as_ref() == by;
-        self.changes.iter().rev().find(counts).map(Listed::made)
+        let own = self.changes.iter().rev().filter(|listed| listed.by.as_ref() == by);
+        let mut since = own.take_while(|listed| listed.is_undo || listed.is_redo);
+        since.find(|listed| listed.is_undo && !listed.is_taken_back).map(Listed::made)
     }
 
     /// The changes from the one with this number on, the oldest first, and what those changed that were dropped.
