@@ -48,6 +48,16 @@ fn managed() -> Setup {
 const FILES: [(&str, &str); 3] = [("src/a.rs", "one\ntwo\n"), ("src/b.rs", "one\n"), ("c.txt", "uno\r\ndue\r\n")];
 
 #[test]
+fn documents_of_a_glob_are_said_to_be_left_out() {
+    let h = Harness::new();
+    h.write("a.txt", "one\n");
+    h.write("b.pdf", crate::formats::pdf::document::pages_of(&["one"]));
+    h.call("grep", json!({ "pattern": "one" })).ok();
+    let text = edit(&h, json!([everywhere("*", "one", "two")])).ok();
+    assert!(text.contains("(1 document left out: edit changes text, not PDF and Office files)"), "{text}");
+}
+
+#[test]
 fn edits_of_several_files_are_one_change_and_one_undo() {
     let h = managed().open();
     read_all(&h, &FILES);

@@ -17,6 +17,7 @@ use tree_search::{
 use super::{
     super::{
         CallContext, ExistingKind, Kind, MAX_SEARCH_FILE_SIZE, ToolError,
+        answer::count,
         glob::below_prefix,
         grep::{filter_error, pattern_error},
         omissions::{SkippedFiles, absent_note, limit_notes, worktrees_note},
@@ -108,10 +109,13 @@ impl GlobFiles {
             let error = ToolError::new(Kind::Internal, "not all files of the glob could be searched");
             return Err(error.hint("nothing was changed; use a narrower glob").details(limits.join("\n")));
         }
-        let skipped = SkippedFiles::of(&found.tally, &found.walk, found.documents.len());
+        let documents = found.documents.len();
+        let skipped = SkippedFiles::of(&found.tally, &found.walk, documents);
         let named = skipped.named(&found.skipped, &found.walk);
         let notes = skipped.note(&named, MAX_SEARCH_FILE_SIZE).into_iter().chain(absent_note(&self.scope));
-        let notes = notes.chain(worktrees_note(found.walk.worktrees, "searched")).collect();
+        let left = count(documents, "document");
+        let left = (documents > 0).then(|| format!("({left} left out: edit changes text, not PDF and Office files)"));
+        let notes = notes.chain(worktrees_note(found.walk.worktrees, "searched")).chain(left).collect();
         let mut paths = Vec::new();
         for (_, hits) in found.files {
             cx.check()?;

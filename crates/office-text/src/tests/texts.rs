@@ -267,7 +267,8 @@ fn pages_to_the_end_give_everything_once() {
 
 #[test]
 fn text_is_as_people_type_it() {
-    let body = p("", "Mu\u{308}ller\u{a0}1\u{202f}600&#160;EUR") + &p("", "Ge\u{ad}burtstag, \u{fb01}nden, 555\u{2011}01, x²");
+    let body =
+        p("", "Mu\u{308}ller\u{a0}1\u{202f}600&#160;EUR") + &p("", "Ge\u{ad}burtstag, \u{fb01}nden, 555\u{2011}01, x²");
     let bytes = docx(&body, &[]);
     assert_eq!(paragraphs(&bytes).unwrap(), ["Müller 1 600 EUR", "Geburtstag, finden, 555-01, x²"]);
 }
