@@ -234,7 +234,8 @@ fn every_package_has_the_name_and_texts_of_the_crate() {
     let repository = of(&cargo, "repository");
     assert_eq!(npm["repository"]["url"], format!("git+{repository}.git"));
     assert_eq!(server["repository"]["url"], repository);
-    for said in [&npm["homepage"], &server["websiteUrl"]] {
+    assert_eq!(manifest["repository"]["url"], repository);
+    for said in [&npm["homepage"], &server["websiteUrl"], &manifest["homepage"]] {
         assert_eq!(said, of(&cargo, "homepage"));
     }
 }
@@ -291,6 +292,27 @@ fn server_json_is_what_the_registry_accepts() {
     }
     let bundle = listed(&server, "mcpb");
     assert!(bundle.get("fileSha256").is_none(), ".ci/packages writes the checksum of the file that it made");
+}
+
+/// What a directory of servers asks for, each at a place that is there.
+#[test]
+fn the_manifest_names_its_icon_help_and_privacy() {
+    let (manifest, server) = (json("mcp-manifest.json"), json("server.json"));
+    assert_eq!(manifest["manifest_version"], "0.4", "the newest that its validator takes");
+    let repository = of(&cargo(), "repository").to_owned();
+    for key in ["documentation", "support"] {
+        assert!(manifest[key].as_str().is_some_and(|link| link.starts_with(&repository)), "{key}");
+    }
+    assert_eq!(manifest["privacy_policies"][0], format!("{repository}/blob/main/SECURITY.md#privacy"));
+    assert!(text("SECURITY.md").lines().any(|line| line == "## Privacy"));
+    let icon = manifest["icon"].as_str().expect("a path");
+    assert_eq!(manifest["icons"][0]["src"], icon);
+    let raw = repository.replace("github.com", "raw.githubusercontent.com");
+    assert_eq!(server["icons"][0]["src"], format!("{raw}/main/{icon}"));
+    let png = fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join(icon)).expect("the icon");
+    let sides = [16, 20].map(|at| u32::from_be_bytes(png[at..at + 4].try_into().expect("four bytes")));
+    assert!(png.starts_with(b"\x89PNG\r\n\x1a\n") && sides == [512, 512], "{sides:?}");
+    assert_eq!(manifest["icons"][0]["size"], "512x512");
 }
 
 #[test]
