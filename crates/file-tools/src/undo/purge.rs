@@ -159,7 +159,8 @@ impl Selection {
         let has_one = |record: &&JournalRecord| record.revisions().any(|one| self.contents.contains(&one));
         let shared = self.records(false).filter(has_one).map(|record| &record.shown);
         let list = |head: &str, names: BTreeSet<&String>| {
-            let shown: Vec<&str> = names.iter().take(MAX_NAMED).map(|name| name.as_str()).collect();
+            let shown = names.iter().take(MAX_NAMED).map(|name| if name.is_empty() { "." } else { name });
+            let shown: Vec<&str> = shown.collect();
             let more =
                 if names.len() > MAX_NAMED { format!(" and {} more", names.len() - MAX_NAMED) } else { String::new() };
             if shown.is_empty() { String::new() } else { format!("{head}{}{more}", shown.join(", ")) }
