@@ -8,6 +8,7 @@
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 
+use globset::{ErrorKind, Glob};
 use ignore::gitignore::GitignoreBuilder;
 
 use super::{AgentRules, agent_rules::Matchers};
@@ -233,6 +234,10 @@ fn patterns(pattern: &str, homes: &[PathBuf]) -> Result<Vec<(Start, String)>, St
 }
 
 fn check(line: &str) -> Result<(), String> {
+    // A pattern, of a size that none can be compiled of: it refuses everything.
+    if Glob::new(line).is_err_and(|error| *error.kind() == ErrorKind::TooManyNestedAlternates) {
+        return Ok(());
+    }
     GitignoreBuilder::new("").add_line(None, line).map(drop).map_err(|error| {
         let text = error.to_string();
         format!("no pattern: {}", text.lines().next().unwrap_or_default())
