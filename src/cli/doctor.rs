@@ -126,7 +126,7 @@ fn walls(out: &mut Report, config: &Config, services: &Services, confinement: &C
     let resolver = match (services.workspace.confined_opens(), config.workspace.force_fallback) {
         (true, _) => "in one step that the kernel confines (openat2)",
         (false, true) => "name by name, without following links (--resolver walk)",
-        (false, false) => "name by name, without following links (openat2 is missing or refused)",
+        (false, false) => "name by name, without following links (no usable openat2)",
     };
     out.head("paths", format_args!("opened {resolver}"));
     let asked = format!("{:?}", config.confine).to_lowercase();
