@@ -1,6 +1,6 @@
 //! Contents that are taken out of the history for good.
 //!
-//! The line of a purged content stays, at its length: its revisions are zeros ([`PURGED`]), and spaces follow it. So it is
+//! The line of a purged content stays, at its length: its revisions are zeros (`PURGED`), and spaces follow it. So it is
 //! overwritten where it is, while other processes append, those of a former version as well. To these a purged content is
 //! one that is not kept: `None` in its place would mean that nothing was there.
 
