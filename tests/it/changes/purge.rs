@@ -162,7 +162,10 @@ fn purged_value_is_in_no_byte_of_the_state_folder_and_no_server_brings_it_back()
     keep_everywhere(&world, &mut first);
     edit(&mut second, "settings.txt", "clean", "clean now");
     let holding = world.holding();
-    for part in ["history/changes-", "documents/"] {
+    // Texts of documents are kept where the file system promises its times.
+    let parts: &[&str] =
+        if cfg!(target_os = "linux") { &["history/changes-", "documents/"] } else { &["history/changes-"] };
+    for part in parts {
         let is_there = |path: &PathBuf| path.to_str().unwrap().replace('\\', "/").contains(part);
         assert!(holding.iter().any(is_there), "{part}: {holding:?}");
     }
