@@ -121,7 +121,10 @@ impl MachinePolicy {
 
     /// Where it is, and what it takes away.
     pub(super) fn lines(&self) -> Vec<String> {
-        let list = |what: &str, names: Option<&Vec<String>>| Some(format!("{what}: {}", names?.join(", ")));
+        let list = |what: &str, names: Option<&Vec<String>>| {
+            let names = Some(names?.join(", ")).filter(|names| !names.is_empty());
+            Some(format!("{what}: {}", names.as_deref().unwrap_or("none")))
+        };
         let secrets = self.secrets.map(|most| format!("secrets: {most:?} at most, no exceptions").to_lowercase());
         let lines = [
             Some(self.file.display().to_string()),

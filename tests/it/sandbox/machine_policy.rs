@@ -187,6 +187,8 @@ fn doctor_shows_the_policy_and_what_it_takes() {
     ] {
         assert!(text.contains(part), "{part:?} is missing: {text}");
     }
+    let text = run(&dir, "allow = []", "", &["app", "--state-dir", "off", "doctor"]).stdout;
+    assert!(text.contains("groups of tools that may be allowed: none\n"), "{text}");
     let text = run(&dir, "", "rm -r /etc/rootbound", &["app", "--state-dir", "off", "doctor"]).stdout;
     assert!(text.contains("this machine no policy of an administrator\n"), "{text}");
 }
