@@ -90,13 +90,13 @@ impl MachinePolicy {
     pub(super) fn limit(&self, roots: &mut [RootSpec], selection: &mut Selection, taken: &mut BTreeSet<String>) {
         for RootSpec { path, policy, .. } in roots {
             self.limit_secrets(policy, taken);
-            for host in names_of(path) {
-                let below = |own: &[String]| {
-                    own.iter().flat_map(|pattern| PolicyRules::below(pattern, &host)).collect::<Vec<_>>()
-                };
-                policy.deny.extend(below(&self.deny));
-                policy.protect.extend(below(&self.protect));
-            }
+            let hosts = names_of(path);
+            // A root by two names has most patterns twice.
+            let below = |own: &[String]| -> BTreeSet<String> {
+                own.iter().flat_map(|one| hosts.iter().flat_map(move |host| PolicyRules::below(one, host))).collect()
+            };
+            policy.deny.extend(below(&self.deny));
+            policy.protect.extend(below(&self.protect));
         }
         let is_left = |group: &str| self.allow.as_ref().is_none_or(|left| left.iter().any(|one| one == group));
         for (name, group) in Group::NAMED.iter().filter(|(name, _)| !is_left(name)) {

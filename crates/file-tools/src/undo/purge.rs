@@ -23,8 +23,8 @@ const MAX_NAMED: usize = 20;
 /// A content that no line names may be one whose change is still to be written down by a process that runs.
 const UNNAMED_AFTER: Duration = Duration::from_secs(60);
 
-/// Removes all kept contents of `path`, or of everything, and says what that was. Killed, it can be done again. `ask` is told
-/// what goes; `None` where nobody can be asked.
+/// Removes all kept contents of `path`, or of everything, and says what that was. Killed, it can be done again. `ask` gets
+/// a text of what goes; its answer is `None` where nobody can be asked.
 ///
 /// # Errors
 /// Where nobody agrees; that of the first part that could not be removed.
