@@ -89,7 +89,8 @@ fn read(text: &str, part: Range<usize>, dialect: JsonDialect, duplicates: &mut V
         let line = || line_of(text, opened.unwrap_or_default());
         let bracket = opened.map_or(0, |opened_at| text.as_bytes()[opened_at]);
         // The bracket that closes another one: both are two after those that open, in ASCII.
-        let (is_close, bracket, close) = (byte == Some(bracket + 2), bracket as char, (bracket + 2) as char);
+        let is_close = opened.is_some() && byte == Some(bracket + 2);
+        let (bracket, close) = (bracket as char, (bracket + 2) as char);
         match (after, byte) {
             (After::Colon | After::Value, None) if opened.is_none() => return Ok(()),
             (After::Comma(comma), _) if is_close && dialect == JsonDialect::Json => {

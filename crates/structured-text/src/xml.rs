@@ -48,7 +48,12 @@ fn tag(open: &str, name: &str) -> String {
 
 impl<'t> Checker<'t> {
     fn document(&mut self) -> Checked {
-        let mut reader = Reader::from_str(&self.text[self.start..]);
+        let document = &self.text[self.start..];
+        if document.starts_with('\u{feff}') {
+            // The reader would take away a second mark, too, and what it reads would not be at `at`.
+            return self.characters(self.start, "\u{feff}");
+        }
+        let mut reader = Reader::from_str(document);
         // A message names the line of the other tag.
         reader.config_mut().check_end_names = false;
         reader.config_mut().allow_unmatched_ends = true;
@@ -274,6 +279,7 @@ mod tests {
             ("<a><!-- </a>", 3, "the comment is not closed"),
             ("<a><![CDATA[ </a>", 3, "the CDATA section is not closed"),
             ("x<a/>", 0, "text before the root element"),
+            ("\u{feff}\u{feff}<%", 3, "text before the root element"),
             ("<a/>\n x", 6, "text after the root element"),
             ("\n<?xml version='1.0'?><a/>", 1, "the XML declaration has to be the first in the file"),
             ("<!-- x -->", 10, "expected an element"),

@@ -48,6 +48,7 @@ fn first_error_is_named_at_its_place() {
     for (text, at, message) in [
         ("{\"a\": 1\n \"b\": 2}", 9, "expected `,` or `}`"),
         ("[1 2]", 3, "expected `,` or `]`"),
+        ("1\u{2}", 1, "expected the end of the file: the JSON value before is complete"),
         ("[1,]", 2, "trailing comma before `]`"),
         ("{\"a\": 1,\n}", 7, "trailing comma before `}`"),
         ("{,}", 1, "expected a key, found `,`"),
@@ -101,7 +102,7 @@ fn deep_nesting_needs_no_stack() {
 fn pieces() -> impl Strategy<Value = String> {
     const PIECES: &[&str] = &[
         "{", "}", "[", "]", ",", ":", "\"a\"", "\"b\\n\"", "1", "-2.5e3", "true", "null", " ", "\n", "// x\n",
-        "/* y */", "'c'", "é", "\\", "\"", "0", ".", "+", "\t", "nul", "\u{feff}",
+        "/* y */", "'c'", "é", "\\", "\"", "0", ".", "+", "\t", "nul", "\u{2}", "\u{feff}",
     ];
     let piece = prop_oneof![9 => prop::sample::select(PIECES).prop_map(str::to_owned), 1 => ".{0,4}"];
     prop::collection::vec(piece, 0..24).prop_map(|pieces| pieces.concat())
