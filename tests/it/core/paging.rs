@@ -117,6 +117,9 @@ proptest! {
         });
         let small = server(&tree, Some(max_output), threads);
         let paged = pages(&small, "grep", &call, max_output);
+        for page in &paged {
+            prop_assert!(lines(page).is_sorted_by(|one, other| one.0 != other.0 || one.1 < other.1), "{page}");
+        }
         let large = server(&tree, Some(8 << 20), 1);
         let mut whole = call.clone();
         whole["max_results"] = json!(500);

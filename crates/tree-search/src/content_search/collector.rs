@@ -271,6 +271,11 @@ impl Sink for Collector<'_> {
     }
 
     fn context(&mut self, _: &Searcher, context: &SinkContext<'_>) -> Result<bool, io::Error> {
+        // After the last match of several lines the searcher goes on with context, also where it was asked to end; it
+        // begins before that match then.
+        if self.found.cut || self.found.stopped.is_some() {
+            return Ok(false);
+        }
         Ok(self.keep_context(context.line_number(), context.bytes()))
     }
 
