@@ -85,14 +85,16 @@ impl CommentScanner {
     }
 }
 
-/// Whether a line has nothing but a string, or its beginning: `"""Loads it."""`, `r"""Loads`.
+/// Whether a line has nothing but a string, or its beginning: `"""Loads it."""`, `r"""Loads`. One that has code within
+/// braces (`f"{load()}"`) is no docstring to Python either.
 fn is_text(line: &str, lexemes: &[Lexeme]) -> bool {
-    let text = match lexemes {
-        [prefix, text] if prefix.end == text.start && line[prefix.start..prefix.end].len() <= 2 => text,
-        [text] => text,
+    let (first, text) = match lexemes {
+        [prefix, text] if prefix.end == text.start => (prefix, text),
+        [text] => (text, text),
         _ => return false,
     };
-    text.kind == LexemeKind::Text
+    let prefix = line[first.start..].split(['"', '\'']).next().unwrap_or_default();
+    text.kind == LexemeKind::Text && prefix.chars().all(|letter| "rRuUbB".contains(letter))
 }
 
 #[cfg(test)]
@@ -152,6 +154,7 @@ mod tests {
         for (text, expected) in [
             ("def f():\n    \"\"\"f.\n\n    f\n    \"\"\"\n    f()", "def f():\n.........\n\n.....\n.......\n    f()"),
             ("r'''f'''  # f\nf()", ".............\nf()"),
+            ("f\"{f()}\"\nrf'''{f}\n'''\nf()", "f\"{f()}\"\nrf'''{f}\n'''\nf()"),
             ("x = \"\"\"\nf\n\"\"\"\nf()", "x = \"\"\"\nf\n\"\"\"\nf()"),
             ("run(\n    \"\"\"f\n    f\"\"\"\n)", "run(\n    \"\"\"f\n    f\"\"\"\n)"),
             ("x = \\\n    \"f\"", "x = \\\n    \"f\""),

@@ -130,6 +130,7 @@ fn go_functions_methods_and_groups() {
             "type A 18-20",
             "type B 21-21",
             "type Store 24-26",
+            "  func Get 25-25 proto",
             "const X 29-29",
             "const Y 30-30",
             "var z 33-35",

@@ -38,8 +38,8 @@ mcp_test!(uses_are_what_neither_defines_nor_declares_nor_comments, |h| {
         ),
         (
             "a.py",
-            "from a import load\nclass Loader(Load):\n    \"\"\"Loads. load\n\n    load\n    \"\"\"\n    def load(self):  # load\n        return load(\"# load\")\nload_all = load\n",
-            "1 2 8 9",
+            "from a import load\nclass Loader(Load):\n    \"\"\"Loads. load\n\n    load\n    \"\"\"\n    def load(self):  # load\n        return load(\"# load\")\nload_all = load\nf\"{load()}\"\n",
+            "1 2 8 9 10",
             "left out: 1 definition, 2 in comments",
         ),
         (
@@ -50,9 +50,9 @@ mcp_test!(uses_are_what_neither_defines_nor_declares_nor_comments, |h| {
         ),
         (
             "a.go",
-            "package a\n\n// load\nfunc (l *Loader) load(n int) {}\nfunc b() { load() /* load */ }\n",
+            "package a\n\n// load\nfunc (l *Loader) load(n int) {}\nfunc b() { load() /* load */ }\ntype s interface {\n\tload(n int) error\n\tio.Reader // load\n}\n",
             "5",
-            "left out: 1 definition, 1 in comments",
+            "left out: 1 definition, 1 prototype, 2 in comments",
         ),
         (
             "A.java",

@@ -18,10 +18,20 @@ fn open(header: &Header<'_>, around: HeaderContext<'_>) -> Opening {
         // A type within a signature or statement.
         return Opening { named: None, block: BlockKind::Values, continues: header.word(0) == "func" };
     }
-    Opening::of(named, if is_type { BlockKind::Values } else { BlockKind::Statements })
+    let block = match last {
+        "interface" => BlockKind::Members,
+        _ if is_type => BlockKind::Values,
+        _ => BlockKind::Statements,
+    };
+    Opening::of(named, block)
 }
 
 fn end(header: &Header<'_>, around: HeaderContext<'_>) -> Ending {
+    if around.block == BlockKind::Members {
+        let terms = header.terms(false);
+        let is_method = matches!(terms.as_slice(), [Term::Word(_), Term::Group(b'(', ..), ..]);
+        return word(&terms, 0).filter(|_| is_method).map(|name| name.named("func").prototype()).into();
+    }
     if around.block != BlockKind::Items {
         return Ending::Nothing;
     }
