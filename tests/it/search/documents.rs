@@ -193,10 +193,13 @@ fn what_cannot_be_read_is_said_with_its_reason_and_is_no_file_without_a_match() 
         ),
         "{text}"
     );
-    assert!(text.contains("b.docx (damaged: ") && text.ends_with("(1 document holds no text, as scans do)"), "{text}");
+    assert!(
+        text.contains("b.docx (damaged: ") && text.ends_with("(1 document holds no text, as scans do: scan.pdf)"),
+        "{text}"
+    );
     let text = grep(&h, &json!({ "pattern": "absent" }));
     assert!(
-        text.starts_with("No matches found\n") && text.contains("(1 document holds no text, as scans do)"),
+        text.starts_with("No matches found\n") && text.contains("(1 document holds no text, as scans do: scan.pdf)"),
         "{text}"
     );
     let text = grep(&h, &json!({ "pattern": "absent", "output_mode": "files_without_match" }));
@@ -209,7 +212,9 @@ fn what_cannot_be_read_is_said_with_its_reason_and_is_no_file_without_a_match() 
     }
     let text = grep(&h, &json!({ "pattern": "word" }));
     assert!(
-        text.ends_with("(4 documents not searched whole: 4 damaged)\n(1 document holds no text, as scans do)"),
+        text.ends_with(
+            "(4 documents not searched whole: 4 damaged)\n(1 document holds no text, as scans do: scan.pdf)"
+        ),
         "{text}"
     );
 }

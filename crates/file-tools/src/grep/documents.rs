@@ -44,7 +44,7 @@ pub(super) struct SearchedDocuments {
     /// Those of which text is missing, with the reason.
     flawed: Vec<(WorkspacePath, String)>,
     /// Those without any text, as scans are.
-    empty: usize,
+    empty: Vec<WorkspacePath>,
     /// Whether there was no room to keep all that was read.
     is_crowded: bool,
 }
@@ -269,7 +269,8 @@ impl Search<'_> {
         let Outcome::Searched(text, hits) = outcome else { return };
         match text.flaw() {
             Some(why) => merge.report.flawed.push((self.documents[at].path.clone(), why.to_owned())),
-            None => merge.report.empty += usize::from(text.is_empty()),
+            None if text.is_empty() => merge.report.empty.push(self.documents[at].path.clone()),
+            None => {}
         }
         let Some(hits) = hits else { return };
         let before = merge.results;
@@ -341,9 +342,11 @@ impl SearchedDocuments {
             let reasons = reasons.iter().map(|(why, files)| format!("{files} {why}")).collect::<Vec<_>>().join(", ");
             notes.push(format!("({} not searched whole: {reasons})", count(self.flawed.len(), "document")));
         }
-        if self.empty > 0 {
-            let hold = if self.empty == 1 { "holds" } else { "hold" };
-            notes.push(format!("({} {hold} no text, as scans do)", count(self.empty, "document")));
+        if !self.empty.is_empty() {
+            let hold = if self.empty.len() == 1 { "holds" } else { "hold" };
+            let named: Vec<_> = self.empty.iter().take(MAX_NAMED).map(ToString::to_string).collect();
+            let (named, more) = (named.join(", "), if self.empty.len() > MAX_NAMED { ", \u{2026}" } else { "" });
+            notes.push(format!("({} {hold} no text, as scans do: {named}{more})", count(self.empty.len(), "document")));
         }
         notes
     }
