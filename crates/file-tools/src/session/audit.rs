@@ -18,7 +18,7 @@ use change_set::{Workspace, state::AppendLog};
 use confined_fs::{Revision, WorkspacePath, escape::escape_controls};
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
-use text_file::shorten;
+use text_file::{escape::is_invisible, shorten};
 
 /// Arguments that name a path, as the schemas call them; [`Audit::describe`] gets the other spellings.
 const PATH_ARGUMENTS: &[&str] = &["path", "source", "destination"];
@@ -142,7 +142,17 @@ impl Audit {
     }
 
     fn write(&self, line: Map<String, Value>) -> io::Result<()> {
-        let mut text = Value::Object(line).to_string();
+        let mut text = String::new();
+        for character in Value::Object(line).to_string().chars() {
+            // What a terminal or a person would not see, or see elsewhere; JSON reads these escapes back.
+            if character.is_control() || is_invisible(character) {
+                for unit in character.encode_utf16(&mut [0; 2]) {
+                    let _ = write!(text, "\\u{unit:04x}");
+                }
+            } else {
+                text.push(character);
+            }
+        }
         // In one write, so that the lines of several processes do not mix.
         text.push('\n');
         self.log.append(text.as_bytes())
@@ -425,6 +435,7 @@ mod tests {
         };
         audit.conclude(&record, &outcome, &ChangeLog::default()).unwrap();
         let text = std::fs::read_to_string(path).unwrap();
+        assert!(!text.contains(|letter: char| letter != '\n' && letter.is_control() || is_invisible(letter)), "{text}");
         let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         assert_eq!((lines.len(), &lines[0]["event"], &lines[1]["event"]), (2, &json!("intent"), &json!("call")));
         lines[1].clone()
@@ -433,7 +444,7 @@ mod tests {
     #[test]
     fn content_is_logged_by_length_and_hash() {
         let line = line(&json!({
-            "path": "app/a.txt", "content": "abc",
+            "path": "app/a.txt", "content": "abc", "pattern": "a\u{202e}\u{9b}1m\u{e0041}",
             "edits": [{ "old_string": "abc", "replace_all": true }, { "path": "app/b.txt" }],
         }));
         // NIST's test vector for SHA-256("abc").
@@ -442,6 +453,7 @@ mod tests {
         assert_eq!((&line["label"], line.get("thread"), line.get("changes")), (&json!("here"), None, None));
         assert_eq!(line["role"], "reviewer");
         assert_eq!(line["arguments"]["content"], shown);
+        assert_eq!(line["arguments"]["pattern"], "a\u{202e}\u{9b}1m\u{e0041}");
         let edits = json!([{ "old_string": shown, "replace_all": true }, { "path": "app/b.txt" }]);
         assert_eq!(line["arguments"]["edits"], edits);
         let other = &line["paths"][1];
