@@ -123,7 +123,7 @@ fn on_disk(h: &Harness, path: &str) -> Vec<String> {
 fn no_change_is_lost_that_the_losers_content_did_not_know() {
     let (mut refused, mut written) = (0, 0);
     let h = Harness::new();
-    for seed in 0..u64::from(share(1000)) {
+    for seed in 0..u64::from(share(400)) {
         let path = format!("f{seed}");
         h.write(&path, (0..FIXED).map(fixed).collect::<Vec<_>>().join("\n") + "\n");
         let mut random = Random(seed);
