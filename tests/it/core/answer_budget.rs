@@ -42,7 +42,7 @@ fn fits_each_client(structured_output: bool) {
         let mut setup = client.setup();
         setup.settings.structured_output = structured_output;
         let h = filled(setup);
-        each_call(&h, 24, |called| {
+        each_call(&h, 16, |called| {
             let result = client.call(&h, called.tool, &called.arguments);
             let over = (client.too_large)(&result, &h.path(""));
             prop_assert!(over.is_none(), "{} for {called:?}: {}", client.name, over.unwrap_or_default());
@@ -70,7 +70,7 @@ fn no_answer_exceeds_the_size_that_was_set() {
         let settings = Settings { max_output: Some(size), ..Settings::default() };
         let client = Client { name: "claude-code", ..CLIENTS[0] };
         let h = filled(Setup { settings, ..client.setup() });
-        each_call(&h, 24, |called| {
+        each_call(&h, 16, |called| {
             let text = text(&client.call(&h, called.tool, &called.arguments));
             prop_assert!(text.len() <= size, "{} bytes, not {size}, for {called:?}:\n{text}", text.len());
             prop_assert!(!text.contains("(cut "), "{size} for {called:?}: cut by the guard:\n{text}");

@@ -273,6 +273,26 @@ mcp_test!(a_line_of_megabytes_is_searched_and_binary_as_read_decides, |h| {
     assert_eq!(h.call("read", json!({"path": "late.log"})).error_kind(), None);
 });
 
+mcp_test!(a_page_of_multiline_matches_has_each_line_of_context_once, |h| {
+    h.write("a.txt", "hit 0\nplain\nhit 1\nhit 2\nplain\nhit 3\n");
+    let page = |offset: usize| {
+        let call =
+            json!({"pattern": "hit", "multiline": true, "before": 6, "after": 2, "max_results": 1, "offset": offset});
+        h.call("grep", call).ok()
+    };
+    let lines = |text: &str| text.lines().filter(|line| line.contains(['-', ':'])).collect::<Vec<_>>().join(" ");
+    for (offset, expected) in [
+        (0, "1:hit 0 2-plain 3-hit 1"),
+        (1, "1-hit 0 2-plain 3:hit 1 4-hit 2 5-plain"),
+        (2, "1-hit 0 2-plain 3-hit 1 4:hit 2 5-plain 6-hit 3"),
+        (3, "1-hit 0 2-plain 3-hit 1 4-hit 2 5-plain 6:hit 3"),
+    ] {
+        let text = page(offset);
+        let shown = lines(text.split_once("==>").expect("a heading").1);
+        assert_eq!(shown, expected, "{offset}: {text}");
+    }
+});
+
 mcp_test!(a_multiline_match_shows_each_of_its_lines_and_counts_once, |h| {
     h.write("a.rs", "fn one(\n    a: u8,\n) {}\nfn two() {}\n");
     assert_eq!(

@@ -212,7 +212,7 @@ fn grep(random: &mut Random, h: &Harness, root: &Path, crates: &[String], binary
         let kind = *random.pick(TYPES);
         both("type", json!(kind), &["-t".into(), kind.into()]);
     }
-    let context = if random.one_in(3) && !multiline { (random.below(4), random.below(4)) } else { (0, 0) };
+    let context = if random.one_in(3) { (random.below(4), random.below(4)) } else { (0, 0) };
     both("before", json!(context.0), &[format!("-B{}", context.0)]);
     both("after", json!(context.1), &[format!("-A{}", context.1)]);
     theirs.extend(["-e".to_owned(), pattern.clone(), "./".to_owned()]);
