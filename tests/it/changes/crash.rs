@@ -2,8 +2,8 @@
 //!
 //! `faults.rs` of the crate `beneath` picks the call. A run without a fault shows what the tree holds after each
 //! answer. Then there is one run for each call that changes the disk: the tree must hold, byte for byte, what it held
-//! before or after the change that the fault interrupted. `CRASH_POINTS=all` tries every fault everywhere, and a second
-//! end at each call of the recovery.
+//! before or after the change that the fault interrupted. Where many calls repeat the steps of one file, every third one
+//! fails. `CRASH_POINTS=all` tries every fault everywhere, and a second end at each call of the recovery.
 
 #![expect(clippy::print_stdout, reason = "the number of calls is the result")]
 #![expect(clippy::disallowed_types, reason = "the test makes the tree")]

@@ -18,6 +18,14 @@ use crate::harness::program::{program, started};
 /// Longer than any call takes, even on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(180);
 
+/// Runs the test of that whole name again, in the process that `command` starts. A name that no test has fails: the child
+/// would pass with none.
+pub(crate) fn run_again(mut command: Command, test: &str) {
+    let done = command.args(["--exact", test, "--nocapture"]).stderr(Stdio::inherit()).output().expect("it starts");
+    let shown = String::from_utf8_lossy(&done.stdout);
+    assert!(done.status.success() && shown.contains("test result: ok. 1 passed"), "{test}: {}\n{shown}", done.status);
+}
+
 /// Whether this process may mount: `CAP_SYS_ADMIN` of `linux/capability.h`; never outside of Linux.
 #[cfg(unix)]
 pub(crate) fn may_mount() -> bool {

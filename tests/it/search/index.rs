@@ -72,7 +72,7 @@ fn equipped(comparison: &Comparison) -> bool {
 #[test]
 fn index_and_filter_never_change_an_answer() {
     // With mounts among the changes, where they are possible.
-    if !mounts::is_inside() && mounts::ran_inside("index::index_and_filter_never_change_an_answer") {
+    if !mounts::is_inside() && mounts::ran_inside("search::index::index_and_filter_never_change_an_answer") {
         return;
     }
     let seconds = number("EXACT_SECONDS");

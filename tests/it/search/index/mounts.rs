@@ -17,7 +17,7 @@ use super::{
     comparison::{Comparison, Rules},
     listed, old_file, settled,
 };
-use crate::harness::process::{Process, may_mount};
+use crate::harness::process::{Process, may_mount, run_again};
 
 /// Set for the child.
 const INSIDE: &str = "ROOTBOUND_TEST_NAMESPACE";
@@ -43,8 +43,8 @@ pub(super) fn ran_inside(test: &str) -> bool {
     }
     let program = std::env::current_exe().unwrap();
     let mut command = unshare();
-    let end = command.arg(program).args([test, "--exact", "--nocapture"]).env(INSIDE, "1").status().unwrap();
-    assert!(end.success(), "in a separate mount namespace: {end}");
+    command.arg(program).env(INSIDE, "1");
+    run_again(command, test);
     true
 }
 
@@ -115,7 +115,8 @@ fn finds(comparison: &Comparison, word: &str) -> bool {
 
 #[test]
 fn mount_and_unmount_over_a_folder_are_noticed_at_once() {
-    let Some(mut comparison) = comparison("index::mounts::mount_and_unmount_over_a_folder_are_noticed_at_once") else {
+    let Some(mut comparison) = comparison("search::index::mounts::mount_and_unmount_over_a_folder_are_noticed_at_once")
+    else {
         return;
     };
     compare(&mut comparison);
@@ -139,7 +140,7 @@ fn mount_and_unmount_over_a_folder_are_noticed_at_once() {
 
 #[test]
 fn a_mount_with_a_reused_id_is_noticed() {
-    let Some(mut comparison) = comparison("index::mounts::a_mount_with_a_reused_id_is_noticed") else { return };
+    let Some(mut comparison) = comparison("search::index::mounts::a_mount_with_a_reused_id_is_noticed") else { return };
     let src = comparison.path("src");
     for word in ["first", "second", "third"] {
         assert!(mount(&["-t", "tmpfs", "none"], &src));
@@ -159,7 +160,8 @@ fn a_mount_with_a_reused_id_is_noticed() {
 
 #[test]
 fn a_mount_that_moves_or_covers_another_is_noticed() {
-    let Some(mut comparison) = comparison("index::mounts::a_mount_that_moves_or_covers_another_is_noticed") else {
+    let Some(mut comparison) = comparison("search::index::mounts::a_mount_that_moves_or_covers_another_is_noticed")
+    else {
         return;
     };
     let (src, lib) = (comparison.path("src"), comparison.path("lib"));
@@ -191,7 +193,7 @@ fn a_mount_that_moves_or_covers_another_is_noticed() {
 
 #[test]
 fn unmount_below_a_renamed_folder_is_noticed() {
-    let Some(mut comparison) = comparison("index::mounts::unmount_below_a_renamed_folder_is_noticed") else {
+    let Some(mut comparison) = comparison("search::index::mounts::unmount_below_a_renamed_folder_is_noticed") else {
         return;
     };
     let outside = comparison.dir.path().join("aside/over");
@@ -210,7 +212,8 @@ fn unmount_below_a_renamed_folder_is_noticed() {
 
 #[test]
 fn a_folder_mounted_twice_is_indexed_once_and_walked_once() {
-    let Some(mut comparison) = comparison("index::mounts::a_folder_mounted_twice_is_indexed_once_and_walked_once")
+    let Some(mut comparison) =
+        comparison("search::index::mounts::a_folder_mounted_twice_is_indexed_once_and_walked_once")
     else {
         return;
     };
@@ -233,7 +236,8 @@ fn a_folder_mounted_twice_is_indexed_once_and_walked_once() {
 
 #[test]
 fn a_bind_mount_of_a_removed_folder_fails_as_in_a_walk() {
-    let Some(mut comparison) = comparison("index::mounts::a_bind_mount_of_a_removed_folder_fails_as_in_a_walk") else {
+    let Some(mut comparison) = comparison("search::index::mounts::a_bind_mount_of_a_removed_folder_fails_as_in_a_walk")
+    else {
         return;
     };
     let outside = comparison.dir.path().join("aside/gone");
@@ -248,7 +252,9 @@ fn a_bind_mount_of_a_removed_folder_fails_as_in_a_walk() {
 
 #[test]
 fn a_bind_mounted_file_is_searched_each_time() {
-    let Some(mut comparison) = comparison("index::mounts::a_bind_mounted_file_is_searched_each_time") else { return };
+    let Some(mut comparison) = comparison("search::index::mounts::a_bind_mounted_file_is_searched_each_time") else {
+        return;
+    };
     let outside = comparison.dir.path().join("aside/outside.txt");
     fs::write(&outside, "needle outside\n").unwrap();
     let open = fs::File::options().write(true).open(&outside).unwrap();
@@ -278,7 +284,7 @@ fn a_bind_mounted_file_is_searched_each_time() {
 
 #[test]
 fn an_overlay_and_its_upper_folder_are_walked() {
-    let name = "index::mounts::an_overlay_and_its_upper_folder_are_walked";
+    let name = "search::index::mounts::an_overlay_and_its_upper_folder_are_walked";
     let Some(mut comparison) = comparison(name) else { return };
     // Overlays do not nest, so all of it is on a separate file system.
     let base = comparison.path("base");
@@ -313,7 +319,7 @@ fn an_overlay_and_its_upper_folder_are_walked() {
 #[test]
 fn a_confined_server_notices_a_mount_at_once() {
     if !is_inside() {
-        ran_inside("index::mounts::a_confined_server_notices_a_mount_at_once");
+        ran_inside("search::index::mounts::a_confined_server_notices_a_mount_at_once");
         return;
     }
     let dir = tempfile::tempdir().unwrap();
@@ -344,7 +350,7 @@ fn a_confined_server_notices_a_mount_at_once() {
 
 #[test]
 fn an_unrelated_mount_does_not_reset_the_filter() {
-    let Some(mut comparison) = comparison("index::mounts::an_unrelated_mount_does_not_reset_the_filter") else {
+    let Some(mut comparison) = comparison("search::index::mounts::an_unrelated_mount_does_not_reset_the_filter") else {
         return;
     };
     if !settled(&comparison, "3 in the filter") {

@@ -46,7 +46,7 @@ struct Sum {
 #[test]
 fn a_stored_index_never_changes_an_answer() {
     // With mounts among the changes, where they are possible.
-    if !mounts::is_inside() && mounts::ran_inside("index::stored::a_stored_index_never_changes_an_answer") {
+    if !mounts::is_inside() && mounts::ran_inside("search::index::stored::a_stored_index_never_changes_an_answer") {
         return;
     }
     if !equipped(&Comparison::of_processes(1, Rules::Ours)) {
